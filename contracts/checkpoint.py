@@ -1,0 +1,197 @@
+"""The checkpoint: what a host proposes and what the sidecar answers.
+
+Source: SPEC C1, C2, C4 to C6.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from pmcl.contracts.contract import Contract
+from pmcl.contracts.evidence import Confidence, Resources
+from pmcl.contracts.lease import Effect
+from pmcl.contracts.names import Count, Digest, EvidenceIds, Id, Key, Millis, Text, Ulid
+from pmcl.contracts.receipts import Received
+
+__all__ = [
+    "ArbitrationTicket",
+    "CheckpointRequest",
+    "CheckpointStatus",
+    "Evaluation",
+    "ExecutionCheck",
+    "ExpectedReceipt",
+    "FailureForecast",
+    "Freshness",
+    "Justification",
+    "PlanCheck",
+    "Premortem",
+    "Reversibility",
+    "StateCheck",
+    "StateItem",
+    "Tool",
+]
+
+CheckpointStatus = Literal["passed", "held", "degraded"]
+Freshness = Literal["fresh", "stale", "unavailable"]
+Reversibility = Literal["reversible", "compensable", "irreversible"]
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """The tool that would be called; `definition_hash` pins what it said of itself."""
+
+    server: Key
+    name: Key
+    definition_hash: Digest
+
+
+class ExpectedReceipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What would prove success; a digest only where it is known beforehand."""
+
+    kind: Id
+    digest: Digest | None = None
+
+
+class Premortem(msgspec.Struct, frozen=True, kw_only=True):
+    """The host's own forecast of how the action fails, and what it did about it."""
+
+    failure_mode: Id
+    likelihood: Confidence
+    mitigation: Text
+    evidence_ids: EvidenceIds = ()
+
+
+class Justification(msgspec.Struct, frozen=True, kw_only=True):
+    """Why the action, and why this tool."""
+
+    necessity: Text
+    lower_risk_alternatives: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
+    residual_risks: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
+
+
+class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoint-request/1"):
+    """A proposal, before anything was dispatched. A field that is `None` is explicitly missing.
+
+    Attributes:
+        call_id: unique per scope and host for ever.
+        arguments: sanitized; at most 64 KiB of canonical JSON.
+        arguments_commitment: HMAC-SHA-256 of the canonical raw arguments under the lease's salt.
+        proposal_hash: see `pmcl.contracts.proposals`.
+        read_only: the host's hint; never believed on its own.
+        effect: the effect the host claims; the riskier of it and the sidecar's own counts.
+    """
+
+    call_id: Id
+    lease_id: Ulid
+    generation: Count
+    goal: Text
+    kind: Literal["tool", "plan", "recommendation"]
+    tool: Tool
+    arguments: dict[str, Any]
+    arguments_commitment: Digest
+    proposal_hash: Digest
+    resources: Resources = ()
+    expected_outcome: Text | None = None
+    expected_receipt: ExpectedReceipt | None = None
+    read_only: bool | None = None
+    effect: Effect | None = None
+    reversibility: Reversibility | None = None
+    premortem: Premortem | None = None
+    justification: Justification | None = None
+    rejected_alternatives: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
+    evidence_ids: EvidenceIds = ()
+
+
+class StateItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One input of the State Check; what is missing is `unavailable`, never invented.
+
+    Attributes:
+        lineage: ids of what the item was computed from.
+        note: a short fixed phrase, no content.
+    """
+
+    name: str
+    freshness: Freshness
+    lineage: tuple[str, ...] = ()
+    note: str = ""
+
+
+class StateCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known at the time of asking."""
+
+    items: tuple[StateItem, ...]
+    recent_failures: tuple[str, ...] = ()
+    """Failure modes of earlier outcomes of the same action fingerprint, newest first."""
+
+
+class FailureForecast(msgspec.Struct, frozen=True, kw_only=True):
+    """The single most likely failure mode, with its probability and where that comes from.
+
+    Attributes:
+        failures: failed outcomes of the same action fingerprint.
+        runs: known outcomes (succeeded or failed) of it.
+    """
+
+    mode: str
+    probability: float
+    failures: int
+    runs: int
+
+
+class PlanCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """The pre-mortem."""
+
+    intended_outcome: str | None
+    forecast: FailureForecast
+    material: bool
+    mitigation: str | None
+    mitigated: bool
+    evidence_ids: tuple[str, ...] = ()
+    """The evidence that shows the mitigation."""
+
+
+class ExecutionCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """A description of the action; it authorizes nothing."""
+
+    effect: Effect
+    reversibility: Reversibility
+    necessity: str | None
+    lower_risk_alternatives: tuple[str, ...]
+    least_privilege: bool
+    expected_receipt: ExpectedReceipt | None
+    residual_risks: tuple[str, ...]
+
+
+class ArbitrationTicket(msgspec.Struct, frozen=True, kw_only=True):
+    """Under which permission context the decision fell."""
+
+    decision: CheckpointStatus
+    effect: Effect
+    generation: int
+
+
+class Evaluation(Contract, frozen=True, kw_only=True, tag="pmcl/evaluation/1"):
+    """The verdict. A pass clears only this veto; it grants nothing.
+
+    Attributes:
+        reasons: `authority.*`, `plan.*`, `hold.*` or `degraded.*` codes; empty on a pass.
+        revision_request: what would lift the hold, for the model; `None` when nothing would.
+        expires_at: milliseconds since the epoch by the sidecar's clock.
+        valid_for_ms: the same, to be counted on the host's monotonic clock from the request.
+    """
+
+    evaluation_id: Ulid
+    call_id: Id
+    generation: Count
+    checkpoint_status: CheckpointStatus
+    state_check: StateCheck
+    plan_check: PlanCheck
+    execution_check: ExecutionCheck
+    evidence_ids: EvidenceIds
+    self_model_version_id: str
+    proposal_hash: Digest
+    expires_at: Millis
+    valid_for_ms: Millis
+    reasons: tuple[str, ...]
+    revision_request: str | None
+    ticket: ArbitrationTicket
+    received: Received | None = None

@@ -1,0 +1,168 @@
+"""The error tree: every error that a user can meet names what was wrong, where, and the limit.
+
+`RefusedError` and its children cross the wire as `pmcl/error/1`; all others stay in their process.
+"""
+
+from typing import ClassVar
+
+__all__ = [
+    "AuthorityError",
+    "BusError",
+    "BusyError",
+    "CallIdConflictError",
+    "ConflictError",
+    "ContractError",
+    "EvidencePendingError",
+    "HashMismatchError",
+    "HostError",
+    "LeaseNotFoundError",
+    "LedgerError",
+    "LedgerUnavailableError",
+    "NotAvailableError",
+    "PmclError",
+    "RefusedError",
+    "StaleGenerationError",
+    "TooLargeError",
+    "TrustNotAllowedError",
+    "UnknownEvidenceError",
+    "UnknownSchemaError",
+    "refusal",
+]
+
+_SHOWN_CHARS = 64
+
+
+class PmclError(Exception):
+    """Root of every error that PMCL raises on purpose."""
+
+
+class BusError(PmclError):
+    """The message bus did not do what was asked."""
+
+
+class LedgerError(PmclError):
+    """The ledger's file did not do what was asked."""
+
+
+class HostError(PmclError):
+    """The host's own side refused: its file, its lease or the use it made of a verdict."""
+
+
+class RefusedError(PmclError):
+    """Input was refused and the ledger is as it was.
+
+    Attributes:
+        field: path of the offending field, `$` for the whole message.
+        value: the offending value, cut to 64 characters; "" where showing it would leak.
+        limit: what would have been accepted.
+    """
+
+    code: ClassVar[str] = "refused"
+
+    def __init__(self, field: str, value: object, limit: object) -> None:
+        self.field = field
+        self.value = str(value)[:_SHOWN_CHARS]
+        self.limit = str(limit)
+        super().__init__(f"{self.code}: {field} is {self.value!r}, allowed: {self.limit}")
+
+
+class ContractError(RefusedError):
+    """The message does not have the shape that its contract asks for."""
+
+    code = "malformed"
+
+
+class TooLargeError(ContractError):
+    """A size limit was passed; `value` and `limit` are in the unit that the limit names."""
+
+    code = "too_large"
+
+
+class UnknownSchemaError(ContractError):
+    """The `schema` tag is missing, or of a version that this reader does not know."""
+
+    code = "unknown_schema"
+
+
+class AuthorityError(RefusedError):
+    """Who asks may not ask this."""
+
+    code = "authority"
+
+
+class LeaseNotFoundError(AuthorityError):
+    """No lease of this id belongs to this host."""
+
+    code = "no_lease"
+
+
+class StaleGenerationError(AuthorityError):
+    """A newer generation of this host has fenced the one that asks."""
+
+    code = "stale_generation"
+
+
+class TrustNotAllowedError(AuthorityError):
+    """The credential may not assert this trust label."""
+
+    code = "trust_not_allowed"
+
+
+class ConflictError(RefusedError):
+    """The idempotency key was used before for other content; the first stands."""
+
+    code = "conflict"
+
+
+class CallIdConflictError(ConflictError):
+    """The call id was used before for another proposal; the first stands."""
+
+    code = "call_id_conflict"
+
+
+class HashMismatchError(RefusedError):
+    """The proposal hash is not the one of the proposal that was sent."""
+
+    code = "hash_mismatch"
+
+
+class UnknownEvidenceError(RefusedError):
+    """A cited evidence id is not in this scope's ledger."""
+
+    code = "unknown_evidence"
+
+
+class NotAvailableError(RefusedError):
+    """This version does not answer this kind of request."""
+
+    code = "not_available"
+
+
+class BusyError(RefusedError):
+    """A bounded queue is full; nothing was written; try again later."""
+
+    code = "busy"
+
+
+class EvidencePendingError(RefusedError):
+    """Acknowledged observations were not committed in time, so the call was not judged."""
+
+    code = "evidence_pending"
+
+
+class LedgerUnavailableError(RefusedError):
+    """The ledger could not commit: nothing was written."""
+
+    code = "ledger_unavailable"
+
+
+def _tree(error: type[RefusedError]) -> list[type[RefusedError]]:
+    return [error, *(leaf for child in error.__subclasses__() for leaf in _tree(child))]
+
+
+_BY_CODE = {error.code: error for error in _tree(RefusedError)}
+
+
+def refusal(code: str, field: str, value: str, limit: str) -> RefusedError:
+    """Return the error that `code` names on the wire; an unknown code gives the root class."""
+    return _BY_CODE.get(code, RefusedError)(field, value, limit)

@@ -1,0 +1,237 @@
+"""Events: every change of state, content-free, as the journal and LOG keep it.
+
+An event holds all that the ledger needs to be folded from the journal alone, but for payloads.
+Its subject is `pmcl.v1.event.<scope>.<host>.<name>`, the name taken from its tag; a finished turn
+goes to `pmcl.v1.reflection.<scope>.<host>.turn`.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from pmcl.contracts.checkpoint import CheckpointStatus, Reversibility
+from pmcl.contracts.contract import Contract, schema_of
+from pmcl.contracts.lease import AuthoritySnapshot, Effect
+from pmcl.contracts.outcome import AuditReceipt, Outcome
+from pmcl.contracts.subjects import Subject
+
+__all__ = [
+    "EVENTS",
+    "AuditRecorded",
+    "Cause",
+    "Evaluated",
+    "Event",
+    "EvidenceRecorded",
+    "HoldPlaced",
+    "HoldReleased",
+    "LeaseBegan",
+    "LeaseEnded",
+    "LeaseRenewed",
+    "NumberClosed",
+    "OutcomeLinked",
+    "OutcomeParked",
+    "OutcomeRepeated",
+    "OutcomeVerified",
+    "Refused",
+    "TurnCompleted",
+    "event_subject",
+]
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """The numbered message that an event closes: `epoch` of the host's file and its number."""
+
+    epoch: str
+    number: int
+
+
+class Event(Contract, frozen=True, kw_only=True):
+    """Base of all events: whose they are, when, and which message they close."""
+
+    scope: str
+    host: str
+    at_ms: int
+    cause: Cause | None = None
+
+
+class LeaseBegan(Event, frozen=True, kw_only=True, tag="pmcl/lease-began/1"):
+    """A new generation lives; every older one of this host is fenced."""
+
+    lease_id: str
+    generation: int
+    host_epoch: str
+    authority: AuthoritySnapshot
+    provider_locality: str
+    expires_at: int
+    resumed: bool
+
+
+class LeaseRenewed(Event, frozen=True, kw_only=True, tag="pmcl/lease-renewed/1"):
+    """A heartbeat or a join moved the expiry."""
+
+    lease_id: str
+    expires_at: int
+
+
+class LeaseEnded(Event, frozen=True, kw_only=True, tag="pmcl/lease-ended/1"):
+    """The lease is over."""
+
+    lease_id: str
+    generation: int
+    reason: Literal["disabled", "expired", "superseded"]
+
+
+class TurnCompleted(Event, frozen=True, kw_only=True, tag="pmcl/turn-completed/1"):
+    """A turn ended with a response; a reflection job waits."""
+
+    turn_id: str
+    lease_id: str
+    generation: int
+
+
+class EvidenceRecorded(Event, frozen=True, kw_only=True, tag="pmcl/evidence-recorded/1"):
+    """An observation stands in the ledger.
+
+    Attributes:
+        resource_keys: keyed digests of what it is about.
+        commitment: HMAC of the payload under a salt that dies with the payload.
+        size_bytes: of the payload.
+    """
+
+    evidence_id: str
+    key: str
+    generation: int
+    source: str
+    trust: str
+    domain: str
+    modality: str
+    confidence: float
+    visibility: str
+    observed_at: int
+    evidence_ids: tuple[str, ...]
+    resource_keys: tuple[str, ...]
+    commitment: str
+    size_bytes: int
+
+
+class NumberClosed(Event, frozen=True, kw_only=True, tag="pmcl/number-closed/1"):
+    """A numbered message changed nothing else: a void, or a repeat of recorded evidence."""
+
+    reason: Literal["repeat", "void"]
+
+
+class Refused(Event, frozen=True, kw_only=True, tag="pmcl/refused/1"):
+    """A stream message was refused; its content is in no row."""
+
+    code: str
+    field: str
+    limit: str
+
+
+class Evaluated(Event, frozen=True, kw_only=True, tag="pmcl/evaluated/1"):
+    """A checkpoint was decided; what it read and said is its payload.
+
+    Attributes:
+        fingerprint: keyed digest of server, tool and resources: the same action again.
+        resource_keys: keyed digests of what the action would touch.
+        cited: evidence that the request named.
+        failure_mode, failure_probability: the forecast, for calibration.
+    """
+
+    evaluation_id: str
+    call_id: str
+    proposal_hash: str
+    lease_id: str
+    generation: int
+    status: CheckpointStatus
+    effect: Effect
+    reversibility: Reversibility
+    server: str
+    tool: str
+    fingerprint: str
+    resource_keys: tuple[str, ...]
+    cited: tuple[str, ...]
+    reasons: tuple[str, ...]
+    failure_mode: str
+    failure_probability: float
+    expected_receipt_kind: str | None
+    expected_receipt_digest: str | None
+    expires_at: int
+    commitment: str
+
+
+class HoldPlaced(Event, frozen=True, kw_only=True, tag="pmcl/hold-placed/1"):
+    """An effect on resources is held until evidence satisfies the predicate.
+
+    Attributes:
+        lift: name of the predicate; `evidence_about_resource` asks for evidence of this scope and
+            generation, about one of the resources, that was not cited before.
+    """
+
+    hold_id: str
+    evaluation_id: str
+    effect: Effect
+    resource_keys: tuple[str, ...]
+    reason: str
+    lift: Literal["evidence_about_resource"]
+    cited: tuple[str, ...]
+
+
+class HoldReleased(Event, frozen=True, kw_only=True, tag="pmcl/hold-released/1"):
+    """Evidence satisfied the predicate of a hold."""
+
+    hold_id: str
+    evaluation_id: str
+    evidence_ids: tuple[str, ...]
+
+
+class OutcomeLinked(Event, frozen=True, kw_only=True, tag="pmcl/outcome-linked/1"):
+    """An evaluation has its outcome.
+
+    Attributes:
+        reported_by: the host, or the sidecar at the end of a lease.
+        corrects: the sidecar's own `unknown` that a later true outcome replaces.
+        verified: the receipt is the expected one and matches evidence that no model wrote.
+    """
+
+    outcome: Outcome
+    reported_by: Literal["host", "sidecar"]
+    corrects: str | None
+    verified: bool
+
+
+class OutcomeVerified(Event, frozen=True, kw_only=True, tag="pmcl/outcome-verified/1"):
+    """Evidence that came after its outcome shows the receipt."""
+
+    outcome_id: str
+    evidence_id: str
+
+
+class OutcomeParked(Event, frozen=True, kw_only=True, tag="pmcl/outcome-parked/1"):
+    """An outcome waits for an evaluation that the ledger does not know (yet)."""
+
+    outcome: Outcome
+
+
+class OutcomeRepeated(Event, frozen=True, kw_only=True, tag="pmcl/outcome-repeated/1"):
+    """A second outcome for one evaluation; the first stands, an operator should look."""
+
+    outcome: Outcome
+    first_outcome_id: str
+
+
+class AuditRecorded(Event, frozen=True, kw_only=True, tag="pmcl/audit-recorded/1"):
+    """A local inspection went on without a verdict."""
+
+    receipt: AuditReceipt
+
+
+EVENTS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
+
+
+def event_subject(event: Event) -> str:
+    """Return the subject of LOG that carries the event."""
+    if isinstance(event, TurnCompleted):
+        return str(Subject("reflection", event.scope, event.host, "turn"))
+    name = schema_of(type(event)).split("/")[1]
+    return str(Subject("event", event.scope, event.host, name))

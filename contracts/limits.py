@@ -1,0 +1,39 @@
+"""The sizes and times that every part agrees on. Source: SPEC, Defaults.
+
+Times are milliseconds, sizes bytes of UTF-8, counts plain numbers.
+"""
+
+from typing import Final
+
+__all__ = [
+    "ARGUMENTS_MAX_BYTES",
+    "CELL_QUEUE",
+    "CLIENT_DEADLINE_MS",
+    "EVIDENCE_IDS_MAX",
+    "FREE_TEXT_MAX_BYTES",
+    "FRESHNESS_MS",
+    "HEARTBEAT_MS",
+    "HOST_OUTBOX_MAX_BYTES",
+    "HOST_OUTBOX_MAX_ROWS",
+    "HOST_QUEUE",
+    "LEASE_TTL_MS",
+    "MESSAGE_MAX_BYTES",
+    "VERDICT_TTL_MS",
+]
+
+MESSAGE_MAX_BYTES: Final = 256 * 1024
+ARGUMENTS_MAX_BYTES: Final = 64 * 1024
+FREE_TEXT_MAX_BYTES: Final = 4 * 1024
+EVIDENCE_IDS_MAX: Final = 64
+
+VERDICT_TTL_MS: Final = 60_000
+CLIENT_DEADLINE_MS: Final = 2_000
+LEASE_TTL_MS: Final = 60_000
+HEARTBEAT_MS: Final = 20_000
+FRESHNESS_MS: Final = 300_000
+
+CELL_QUEUE: Final = 256
+HOST_QUEUE: Final = 32
+
+HOST_OUTBOX_MAX_ROWS: Final = 10_000
+HOST_OUTBOX_MAX_BYTES: Final = 64 * 1024 * 1024

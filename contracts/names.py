@@ -1,0 +1,71 @@
+"""Names and ids: what may stand in a subject, a key or a reference.
+
+Source: facts on NATS subjects; a literal `*`, `>`, NUL or CRLF in a token is stored by the server.
+"""
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+
+from pmcl.contracts.errors import ContractError
+from pmcl.contracts.limits import EVIDENCE_IDS_MAX
+
+__all__ = [
+    "Count",
+    "Digest",
+    "EvidenceIds",
+    "Id",
+    "Key",
+    "Millis",
+    "Text",
+    "Token",
+    "TrustLabel",
+    "Ulid",
+    "check_token",
+]
+
+_TOKEN = r"^[a-z0-9_-]{1,64}\Z"  # noqa: S105 - a pattern
+_token = re.compile(_TOKEN)
+
+Token = Annotated[str, msgspec.Meta(pattern=_TOKEN)]
+"""A scope, a host name or a leaf: one subject token."""
+Ulid = Annotated[str, msgspec.Meta(pattern=r"^[0-9A-HJKMNP-TV-Z]{26}\Z")]
+"""A ULID, as the sidecar and the host's file make them."""
+Id = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._:/-]{1,128}\Z")]
+"""An id that a host chose: a call, a turn, a receipt kind, a failure mode."""
+Key = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+"""A name that a host chose and that is stored in the open: a tool, a server, a source."""
+Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+"""SHA-256 or HMAC-SHA-256, lower-case hex."""
+Text = Annotated[str, msgspec.Meta(max_length=4096)]
+"""Free text; 4 KiB, checked in characters here and in bytes by `check_text`."""
+Millis = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+"""Milliseconds since the Unix epoch, UTC, or a length of time in milliseconds."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+"""A number of things, or the number of a thing in its sequence."""
+EvidenceIds = Annotated[tuple[Ulid, ...], msgspec.Meta(max_length=EVIDENCE_IDS_MAX)]
+"""Ids of evidence in the ledger, in the order the host gave them."""
+
+TrustLabel = Literal[
+    "user",
+    "operator",
+    "tool_output",
+    "web",
+    "document",
+    "environment",
+    "model",
+    "sensor",
+    "imported",
+]
+
+
+def check_token(field: str, value: str) -> str:
+    """Return `value` if it may stand in a subject.
+
+    Raises:
+        ContractError: anything but 1 to 64 of `a-z`, `0-9`, `_`, `-`.
+    """
+    if _token.match(value) is None:
+        raise ContractError(field, value, "1 to 64 of a-z, 0-9, _ and -")
+    return value
