@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from pmcl.contracts.contract import Contract
-from pmcl.contracts.names import Count, EvidenceIds, Id, Key, Millis, Text, TrustLabel
+from pmcl.contracts.names import Count, EvidenceIds, Id, Key, Millis, Text, TrustLabel, Ulid
 
 __all__ = ["Confidence", "Observation", "Resource", "Resources", "Void"]
 
@@ -37,6 +37,7 @@ class Observation(Contract, frozen=True, kw_only=True, tag="pmcl/observation/1")
 
     Attributes:
         key: idempotency key, unique per scope and host for ever.
+        evidence_id: chosen by the host, unique per scope; a repeat of the key keeps the first one.
         generation: of the lease it was made under.
         source: the sensor, tool or person, as a name; kept in the open.
         domain: about the agent itself (inner) or its world (outer).
@@ -45,6 +46,7 @@ class Observation(Contract, frozen=True, kw_only=True, tag="pmcl/observation/1")
     """
 
     key: Id
+    evidence_id: Ulid
     generation: Count
     source: Key
     trust: TrustLabel
