@@ -12,9 +12,11 @@ __all__ = [
     "CallIdConflictError",
     "ConflictError",
     "ContractError",
+    "DeadLetteredError",
     "EvidencePendingError",
     "HashMismatchError",
     "HostError",
+    "LeaseEndedError",
     "LeaseNotFoundError",
     "LedgerError",
     "LedgerUnavailableError",
@@ -96,6 +98,12 @@ class LeaseNotFoundError(AuthorityError):
     code = "no_lease"
 
 
+class LeaseEndedError(AuthorityError):
+    """The lease was disabled or has expired; begin or resume another."""
+
+    code = "lease_ended"
+
+
 class StaleGenerationError(AuthorityError):
     """A newer generation of this host has fenced the one that asks."""
 
@@ -148,6 +156,12 @@ class EvidencePendingError(RefusedError):
     """Acknowledged observations were not committed in time, so the call was not judged."""
 
     code = "evidence_pending"
+
+
+class DeadLetteredError(RefusedError):
+    """The message could not be dealt with; it is kept as a dead letter for the operator."""
+
+    code = "dead_lettered"
 
 
 class LedgerUnavailableError(RefusedError):

@@ -29,8 +29,8 @@ __all__ = [
     "LeaseRenewed",
     "NumberClosed",
     "OutcomeLinked",
+    "OutcomeListed",
     "OutcomeParked",
-    "OutcomeRepeated",
     "OutcomeVerified",
     "Refused",
     "TurnCompleted",
@@ -213,11 +213,15 @@ class OutcomeParked(Event, frozen=True, kw_only=True, tag="pmcl/outcome-parked/1
     outcome: Outcome
 
 
-class OutcomeRepeated(Event, frozen=True, kw_only=True, tag="pmcl/outcome-repeated/1"):
-    """A second outcome for one evaluation; the first stands, an operator should look."""
+class OutcomeListed(Event, frozen=True, kw_only=True, tag="pmcl/outcome-listed/1"):
+    """An outcome that cannot be linked; what stands stays, an operator should look.
+
+    Attributes:
+        reason: a second one for its evaluation, one of another proposal, or one of a held call.
+    """
 
     outcome: Outcome
-    first_outcome_id: str
+    reason: Literal["not_passed", "other_proposal", "repeated"]
 
 
 class AuditRecorded(Event, frozen=True, kw_only=True, tag="pmcl/audit-recorded/1"):

@@ -39,7 +39,7 @@ Key = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 """SHA-256 or HMAC-SHA-256, lower-case hex."""
 Text = Annotated[str, msgspec.Meta(max_length=4096)]
-"""Free text; 4 KiB, checked in characters here and in bytes by `check_text`."""
+"""Free text of at most 4096 characters."""
 Millis = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 """Milliseconds since the Unix epoch, UTC, or a length of time in milliseconds."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]

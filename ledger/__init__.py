@@ -1,0 +1,22 @@
+"""The domain state: one module for each concept, its SQL beside it; only `apply` writes."""
+
+from pmcl.ledger import evaluations, evidence, holds, leases, outcomes, payloads, turns
+from pmcl.ledger.keys import KEY_BYTES, LedgerKey
+from pmcl.ledger.record import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, apply, record
+
+__all__ = [
+    "APPLICATION_ID",
+    "KEY_BYTES",
+    "SCHEMAS",
+    "SCHEMA_VERSION",
+    "LedgerKey",
+    "apply",
+    "evaluations",
+    "evidence",
+    "holds",
+    "leases",
+    "outcomes",
+    "payloads",
+    "record",
+    "turns",
+]

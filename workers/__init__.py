@@ -1,0 +1,43 @@
+"""The workers and their runtime: receive, prepare, decide, settle."""
+
+from pmcl.workers.checkpoint import CheckpointWorker
+from pmcl.workers.commits import CommitSignal
+from pmcl.workers.lease import LeaseTimes, LeaseWorker
+from pmcl.workers.observe import AllowedTrust, ObserveWorker
+from pmcl.workers.outcome import OutcomeWorker
+from pmcl.workers.requests import RequestLimits, RequestLoop
+from pmcl.workers.streams import DeadLetter, StreamHandler
+from pmcl.workers.units import Units
+from pmcl.workers.worker import (
+    Decision,
+    Done,
+    Incoming,
+    Reject,
+    RequestWorker,
+    Retry,
+    Settlement,
+    StreamWorker,
+)
+
+__all__ = [
+    "AllowedTrust",
+    "CheckpointWorker",
+    "CommitSignal",
+    "DeadLetter",
+    "Decision",
+    "Done",
+    "Incoming",
+    "LeaseTimes",
+    "LeaseWorker",
+    "ObserveWorker",
+    "OutcomeWorker",
+    "Reject",
+    "RequestLimits",
+    "RequestLoop",
+    "RequestWorker",
+    "Retry",
+    "Settlement",
+    "StreamHandler",
+    "StreamWorker",
+    "Units",
+]

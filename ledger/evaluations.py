@@ -1,0 +1,98 @@
+"""Evaluations: one verdict for one call id, open until its outcome is linked."""
+
+from typing import Final
+
+import msgspec
+
+from pmcl.contracts import (
+    CallIdConflictError,
+    Contract,
+    Evaluated,
+    Evaluation,
+    NotAvailableError,
+)
+from pmcl.judgement import Inputs
+from pmcl.ledger.payloads import content_of
+from pmcl.store import Row, Transaction, load_queries
+
+__all__ = [
+    "Judged",
+    "abandoned",
+    "apply_closed",
+    "apply_evaluated",
+    "find",
+    "judged_before",
+    "pending",
+]
+
+_queries = load_queries("pmcl.ledger", "evaluations")
+SCHEMA: Final = _queries.schema
+
+_INSERTED: Final = (
+    "evaluation_id", "scope", "host", "call_id", "proposal_hash", "lease_id", "generation",
+    "status", "effect", "reversibility", "server", "tool", "fingerprint", "failure_mode",
+    "failure_probability", "expected_receipt_kind", "expected_receipt_digest", "at_ms",
+    "expires_at", "commitment",
+)  # fmt: skip
+
+
+class Judged(Contract, frozen=True, kw_only=True, tag="pmcl/judged/1"):
+    """The payload of an evaluation: what was judged and what was said, to be judged again."""
+
+    inputs: Inputs
+    evaluation: Evaluation
+
+
+_judged = msgspec.json.Decoder(Judged)
+
+
+def judged_before(
+    tx: Transaction, scope: str, host: str, call_id: str, proposal_hash: str
+) -> Evaluation | None:
+    """Return the evaluation of a call that was asked before, exactly as it was answered.
+
+    Raises:
+        CallIdConflictError: the call id was used for another proposal.
+        NotAvailableError: the evaluation's payload was erased.
+    """
+    row = tx.one(_queries.by_call, scope=scope, host=host, call_id=call_id)
+    if row is None:
+        return None
+    if row["proposal_hash"] != proposal_hash:
+        raise CallIdConflictError("$.call_id", call_id, "one proposal for each call id")
+    content = content_of(tx, scope, row["evaluation_id"])
+    if content is None:
+        raise NotAvailableError("$.call_id", call_id, "a call whose evaluation is not erased")
+    return _judged.decode(content).evaluation
+
+
+def find(tx: Transaction, scope: str, host: str, evaluation_id: str) -> Row | None:
+    """Return an evaluation of this host."""
+    return tx.one(_queries.find, evaluation_id=evaluation_id, scope=scope, host=host)
+
+
+def pending(tx: Transaction, scope: str, host: str) -> tuple[str, ...]:
+    """Return at most 16 passed evaluations without an outcome, newest first."""
+    return tuple(row["evaluation_id"] for row in tx.all(_queries.pending, scope=scope, host=host))
+
+
+def abandoned(tx: Transaction, now_ms: int) -> list[Row]:
+    """Return at most 64 open evaluations whose lease and whose verdict are both over."""
+    return tx.all(_queries.abandoned, now_ms=now_ms)
+
+
+def apply_evaluated(tx: Transaction, event: Evaluated) -> None:
+    """Record an evaluation; a passed one is open."""
+    columns = {name: getattr(event, name) for name in _INSERTED}
+    tx.run(
+        _queries.record,
+        **columns,
+        cited=msgspec.json.encode(event.cited).decode(),
+        reasons=msgspec.json.encode(event.reasons).decode(),
+        open=int(event.status == "passed"),
+    )
+
+
+def apply_closed(tx: Transaction, evaluation_id: str) -> None:
+    """Record that the evaluation has its outcome."""
+    tx.run(_queries.close, evaluation_id=evaluation_id)

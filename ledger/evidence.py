@@ -1,0 +1,93 @@
+"""Evidence: content-free envelopes; one key of a host, one envelope."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from pmcl.contracts import ConflictError, EvidenceRecorded, UnknownEvidenceError
+from pmcl.judgement import CitedEvidence
+from pmcl.ledger.payloads import same_content
+from pmcl.store import Transaction, load_queries
+
+__all__ = ["apply_recorded", "attested", "cited", "is_repeat", "last_of_host"]
+
+_queries = load_queries("pmcl.ledger", "evidence")
+SCHEMA: Final = _queries.schema
+
+_keys = msgspec.json.Decoder(tuple[str, ...])
+
+
+def is_repeat(tx: Transaction, envelope: EvidenceRecorded, content: bytes) -> bool:
+    """Return whether this very observation is recorded already.
+
+    Raises:
+        ConflictError: the key, or the evidence id, stands for other content; that one stays.
+    """
+    known = tx.one(_queries.by_key, scope=envelope.scope, host=envelope.host, key=envelope.key)
+    if known is None:
+        taken = tx.one(_queries.find, scope=envelope.scope, evidence_id=envelope.evidence_id)
+        if taken is not None:
+            raise ConflictError("$.evidence_id", envelope.evidence_id, "an id used once")
+        return False
+    if not same_content(tx, envelope.scope, known["evidence_id"], content):
+        raise ConflictError("$.key", envelope.key, "the same content for the same key")
+    return True
+
+
+def cited(tx: Transaction, scope: str, evidence_ids: Iterable[str]) -> tuple[CitedEvidence, ...]:
+    """Return the envelopes of a scope's evidence, each once, in the order given.
+
+    Raises:
+        UnknownEvidenceError: an id that the scope does not know.
+    """
+    return tuple(_cited(tx, scope, evidence_id) for evidence_id in dict.fromkeys(evidence_ids))
+
+
+def _cited(tx: Transaction, scope: str, evidence_id: str) -> CitedEvidence:
+    row = tx.one(_queries.find, scope=scope, evidence_id=evidence_id)
+    if row is None:
+        raise UnknownEvidenceError("$.evidence_ids", evidence_id, "evidence of this scope")
+    return CitedEvidence(
+        evidence_id=evidence_id,
+        generation=row["generation"],
+        trust=row["trust"],
+        observed_at=row["observed_at"],
+        erased=bool(row["erased"]),
+        resource_keys=_keys.decode(row["resource_keys"]),
+    )
+
+
+def last_of_host(tx: Transaction, scope: str, host: str) -> str | None:
+    """Return the id of the host's last committed evidence."""
+    row = tx.one(_queries.last_of_host, scope=scope, host=host)
+    return None if row is None else row["evidence_id"]
+
+
+def attested(tx: Transaction, scope: str, digest: str) -> str | None:
+    """Return evidence that no model wrote and whose detail has this SHA-256."""
+    row = tx.one(_queries.attested, scope=scope, digest=digest)
+    return None if row is None else row["evidence_id"]
+
+
+def apply_recorded(tx: Transaction, event: EvidenceRecorded) -> None:
+    """Record an envelope."""
+    tx.run(
+        _queries.record,
+        scope=event.scope,
+        evidence_id=event.evidence_id,
+        host=event.host,
+        key=event.key,
+        generation=event.generation,
+        source=event.source,
+        trust=event.trust,
+        domain=event.domain,
+        modality=event.modality,
+        confidence=event.confidence,
+        visibility=event.visibility,
+        observed_at=event.observed_at,
+        evidence_ids=msgspec.json.encode(event.evidence_ids).decode(),
+        resource_keys=msgspec.json.encode(event.resource_keys).decode(),
+        commitment=event.commitment,
+        size_bytes=event.size_bytes,
+    )

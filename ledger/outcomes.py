@@ -1,0 +1,166 @@
+"""Outcomes: exactly one current outcome for each evaluation; corrections are linked."""
+
+from typing import Final
+
+import msgspec
+
+from pmcl.contracts import (
+    AuditRecorded,
+    Outcome,
+    OutcomeLinked,
+    OutcomeListed,
+    OutcomeParked,
+    OutcomeVerified,
+)
+from pmcl.judgement import History, PastFailure
+from pmcl.ledger.evaluations import apply_closed
+from pmcl.store import Row, Transaction, load_queries
+
+__all__ = [
+    "apply_audited",
+    "apply_linked",
+    "apply_listed",
+    "apply_parked",
+    "apply_verified",
+    "awaiting_receipt",
+    "current",
+    "history",
+    "is_audited",
+    "is_known",
+    "is_parked",
+    "linkable",
+]
+
+_queries = load_queries("pmcl.ledger", "outcomes")
+SCHEMA: Final = _queries.schema
+
+_RECENT_FAILURES: Final = 8
+
+
+def current(tx: Transaction, evaluation_id: str) -> Row | None:
+    """Return the outcome that stands for an evaluation."""
+    return tx.one(_queries.current, evaluation_id=evaluation_id)
+
+
+def is_known(tx: Transaction, outcome_id: str) -> bool:
+    """Return whether this outcome was linked, corrected or listed before."""
+    return tx.one(_queries.known, outcome_id=outcome_id) is not None
+
+
+def is_parked(tx: Transaction, outcome: Outcome) -> bool:
+    """Return whether this outcome already waits for its evaluation."""
+    row = tx.one(
+        _queries.parked, evaluation_id=outcome.evaluation_id, outcome_id=outcome.outcome_id
+    )
+    return row is not None
+
+
+def is_audited(tx: Transaction, audit_id: str) -> bool:
+    """Return whether this audit receipt is recorded."""
+    return tx.one(_queries.audited, audit_id=audit_id) is not None
+
+
+def history(tx: Transaction, scope: str, fingerprint: str) -> History:
+    """Return what came of the last 64 dispatches of an action, the newest failures first."""
+    rows = tx.all(_queries.of_action, scope=scope, fingerprint=fingerprint)
+    failed = [row for row in rows if row["status"] == "failed"]
+    return History(
+        runs=len(failed) + sum(row["status"] == "succeeded" for row in rows),
+        failures=len(failed),
+        recent=tuple(
+            PastFailure(
+                outcome_id=row["outcome_id"],
+                mode=row["failure_mode"] or "unspecified",
+                at_ms=row["finished_at"],
+            )
+            for row in failed[:_RECENT_FAILURES]
+        ),
+    )
+
+
+def awaiting_receipt(tx: Transaction, scope: str, digest: str) -> list[str]:
+    """Return outcomes whose receipt is the expected one but was shown by no evidence yet."""
+    rows = tx.all(_queries.unverified, scope=scope, digest=digest)
+    return [row["outcome_id"] for row in rows]
+
+
+def linkable(tx: Transaction) -> list[tuple[str, str, Outcome]]:
+    """Return at most 64 parked outcomes whose evaluation is known by now, with scope and host."""
+    return [
+        (row["scope"], row["host"], msgspec.json.decode(row["outcome"], type=Outcome))
+        for row in tx.all(_queries.linkable)
+    ]
+
+
+def apply_linked(tx: Transaction, event: OutcomeLinked) -> None:
+    """Record the outcome of an evaluation and close it."""
+    outcome = event.outcome
+    if event.corrects is not None:
+        tx.run(_queries.correct, outcome_id=outcome.outcome_id, corrects=event.corrects)
+    receipt = outcome.receipt
+    tx.run(
+        _queries.link,
+        outcome_id=outcome.outcome_id,
+        evaluation_id=outcome.evaluation_id,
+        status=outcome.status,
+        failure_mode=outcome.failure_mode,
+        receipt_kind=None if receipt is None else receipt.kind,
+        receipt_digest=None if receipt is None else receipt.digest,
+        verified=int(event.verified),
+        duration_ms=outcome.duration_ms,
+        redacted=int(outcome.redacted),
+        reported_by=event.reported_by,
+        finished_at=outcome.finished_at,
+        at_ms=event.at_ms,
+    )
+    tx.run(_queries.unpark, evaluation_id=outcome.evaluation_id, outcome_id=outcome.outcome_id)
+    apply_closed(tx, outcome.evaluation_id)
+
+
+def apply_verified(tx: Transaction, event: OutcomeVerified) -> None:
+    """Record that evidence shows the outcome's receipt."""
+    tx.run(_queries.verify, outcome_id=event.outcome_id)
+
+
+def apply_parked(tx: Transaction, event: OutcomeParked) -> None:
+    """Record an outcome whose evaluation is not known."""
+    tx.run(
+        _queries.park,
+        evaluation_id=event.outcome.evaluation_id,
+        outcome_id=event.outcome.outcome_id,
+        scope=event.scope,
+        host=event.host,
+        outcome=msgspec.json.encode(event.outcome).decode(),
+        at_ms=event.at_ms,
+    )
+
+
+def apply_listed(tx: Transaction, event: OutcomeListed) -> None:
+    """Record for the operator an outcome that links to nothing; it may have been parked."""
+    tx.run(
+        _queries.list,
+        outcome_id=event.outcome.outcome_id,
+        evaluation_id=event.outcome.evaluation_id,
+        reason=event.reason,
+        scope=event.scope,
+        host=event.host,
+        outcome=msgspec.json.encode(event.outcome).decode(),
+        at_ms=event.at_ms,
+    )
+    tx.run(
+        _queries.unpark,
+        evaluation_id=event.outcome.evaluation_id,
+        outcome_id=event.outcome.outcome_id,
+    )
+
+
+def apply_audited(tx: Transaction, event: AuditRecorded) -> None:
+    """Record a local inspection that went on unjudged."""
+    tx.run(
+        _queries.audit,
+        audit_id=event.receipt.audit_id,
+        scope=event.scope,
+        host=event.host,
+        receipt=msgspec.json.encode(event.receipt).decode(),
+        at_ms=event.at_ms,
+    )

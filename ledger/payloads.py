@@ -1,0 +1,62 @@
+"""Payloads: the erasable content behind an envelope, each under a salt of its own.
+
+An envelope holds HMAC(salt, content). The salt dies with the payload, so afterwards the
+commitment confirms no guess.
+"""
+
+from typing import Final
+
+import msgspec
+
+from pmcl.contracts import keyed_digest
+from pmcl.store import Transaction, load_queries
+
+__all__ = ["SALT_BYTES", "Payload", "content_of", "keep", "same_content"]
+
+SALT_BYTES: Final = 16
+
+_queries = load_queries("pmcl.ledger", "payloads")
+SCHEMA: Final = _queries.schema
+
+
+class Payload(msgspec.Struct, frozen=True, kw_only=True):
+    """Content that belongs to the envelope `id` of a scope.
+
+    Attributes:
+        detail_digest: SHA-256 of an observation's detail, to be met by an outcome's receipt.
+    """
+
+    scope: str
+    id: str
+    salt: bytes
+    content: bytes
+    detail_digest: str | None = None
+
+    @property
+    def commitment(self) -> str:
+        """What the envelope holds of the content."""
+        return keyed_digest(self.salt, self.content)
+
+
+def keep(tx: Transaction, payload: Payload) -> None:
+    """Store a payload beside its envelope."""
+    tx.run(
+        _queries.keep,
+        scope=payload.scope,
+        id=payload.id,
+        salt=payload.salt,
+        content=payload.content,
+        detail_digest=payload.detail_digest,
+    )
+
+
+def content_of(tx: Transaction, scope: str, payload_id: str) -> bytes | None:
+    """Return the content, or None when it was erased or never was."""
+    row = tx.one(_queries.find, scope=scope, id=payload_id)
+    return None if row is None else bytes(row["content"])
+
+
+def same_content(tx: Transaction, scope: str, payload_id: str, content: bytes) -> bool:
+    """Return whether `content` is what was stored; True when that was erased."""
+    row = tx.one(_queries.find, scope=scope, id=payload_id)
+    return row is None or bytes(row["content"]) == content

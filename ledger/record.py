@@ -1,0 +1,80 @@
+"""Recording: an event is applied and journalled in one unit; nothing else writes domain tables.
+
+Live work, folding a tail and a rebuild all run `apply`.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from pmcl.contracts import (
+    AuditRecorded,
+    Evaluated,
+    Event,
+    EvidenceRecorded,
+    HoldPlaced,
+    HoldReleased,
+    LeaseBegan,
+    LeaseEnded,
+    LeaseRenewed,
+    NumberClosed,
+    OutcomeLinked,
+    OutcomeListed,
+    OutcomeParked,
+    OutcomeVerified,
+    Refused,
+    TurnCompleted,
+)
+from pmcl.ledger import evaluations, evidence, holds, leases, outcomes, payloads, turns
+from pmcl.outbox import SCHEMAS as OUTBOX_SCHEMAS
+from pmcl.outbox import UnitOfWork
+from pmcl.store import Transaction
+
+__all__ = ["APPLICATION_ID", "SCHEMAS", "SCHEMA_VERSION", "apply", "record"]
+
+APPLICATION_ID: Final = 0x504D434C
+"""`PMCL` in ASCII: what marks the file as ours."""
+SCHEMA_VERSION: Final = 1
+SCHEMAS: Final = (
+    *OUTBOX_SCHEMAS,
+    leases.SCHEMA,
+    turns.SCHEMA,
+    payloads.SCHEMA,
+    evidence.SCHEMA,
+    evaluations.SCHEMA,
+    holds.SCHEMA,
+    outcomes.SCHEMA,
+)
+
+
+def _nothing(tx: Transaction, event: Event) -> None:
+    """A refusal or a closed number changes no domain table; the inbox mark says it all."""
+
+
+_APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
+    AuditRecorded: outcomes.apply_audited,
+    Evaluated: evaluations.apply_evaluated,
+    EvidenceRecorded: evidence.apply_recorded,
+    HoldPlaced: holds.apply_placed,
+    HoldReleased: holds.apply_released,
+    LeaseBegan: leases.apply_began,
+    LeaseEnded: leases.apply_ended,
+    LeaseRenewed: leases.apply_renewed,
+    NumberClosed: _nothing,
+    OutcomeLinked: outcomes.apply_linked,
+    OutcomeListed: outcomes.apply_listed,
+    OutcomeParked: outcomes.apply_parked,
+    OutcomeVerified: outcomes.apply_verified,
+    Refused: _nothing,
+    TurnCompleted: turns.apply_completed,
+}
+
+
+def apply(tx: Transaction, event: Event) -> None:
+    """Write what an event says into the domain tables."""
+    _APPLY[type(event)](tx, event)
+
+
+def record(unit: UnitOfWork, event: Event) -> None:
+    """Apply an event and append it to the journal."""
+    apply(unit.tx, event)
+    unit.publish(event)

@@ -1,0 +1,89 @@
+"""The outcome worker: every dispatched verdict gets exactly one outcome, linked to it.
+
+An outcome that names no evaluation of its host is parked, a second one is listed; none is dropped.
+Source: SPEC D1, D2.
+"""
+
+from typing import Any
+
+from pmcl.contracts import (
+    AuditReceipt,
+    AuditRecorded,
+    Contract,
+    Event,
+    Kind,
+    NumberClosed,
+    Outcome,
+    OutcomeLinked,
+    OutcomeListed,
+    OutcomeParked,
+)
+from pmcl.ledger import evaluations, evidence, outcomes
+from pmcl.outbox import UnitOfWork
+from pmcl.store import Row
+from pmcl.workers.worker import Decision, Incoming
+
+__all__ = ["OutcomeWorker", "link"]
+
+
+class OutcomeWorker:
+    """Links outcomes and records audit receipts."""
+
+    name = "outcome"
+    kind: Kind = "outcome"
+    accepts: tuple[type[Contract], ...] = (Outcome, AuditReceipt)
+
+    async def prepare(self, incoming: Incoming) -> None:
+        """Return nothing: an outcome holds no content."""
+
+    def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: None) -> Decision:
+        """Return how the outcome or the audit receipt was recorded."""
+        scope, host, body = incoming.subject.scope, incoming.subject.host, incoming.body
+        if isinstance(body, Outcome):
+            return Decision(events=(link(unit, scope, host, body),))
+        whose: dict[str, Any] = {"scope": scope, "host": host, "at_ms": unit.now_ms}
+        if outcomes.is_audited(unit.tx, body.audit_id):
+            return Decision(events=(NumberClosed(**whose, reason="repeat"),))
+        return Decision(events=(AuditRecorded(**whose, receipt=body),))
+
+
+def link(unit: UnitOfWork, scope: str, host: str, outcome: Outcome) -> Event:
+    """Return the event that records an outcome of this host."""
+    whose: dict[str, Any] = {"scope": scope, "host": host, "at_ms": unit.now_ms}
+    if outcomes.is_known(unit.tx, outcome.outcome_id):
+        return NumberClosed(**whose, reason="repeat")
+    evaluation = evaluations.find(unit.tx, scope, host, outcome.evaluation_id)
+    if evaluation is None:
+        if outcomes.is_parked(unit.tx, outcome):
+            return NumberClosed(**whose, reason="repeat")
+        return OutcomeParked(**whose, outcome=outcome)
+    current = outcomes.current(unit.tx, outcome.evaluation_id)
+    obstacle = _obstacle(evaluation, current, outcome)
+    if obstacle is not None:
+        return OutcomeListed(**whose, outcome=outcome, reason=obstacle)
+    return OutcomeLinked(
+        **whose,
+        outcome=outcome,
+        reported_by="host",
+        corrects=None if current is None else current["outcome_id"],
+        verified=_is_verified(unit, evaluation, outcome),
+    )
+
+
+def _obstacle(evaluation: Row, current: Row | None, outcome: Outcome) -> str | None:
+    if outcome.proposal_hash != evaluation["proposal_hash"]:
+        return "other_proposal"
+    if evaluation["status"] != "passed":
+        return "not_passed"
+    if current is not None and current["reported_by"] == "host":
+        return "repeated"
+    return None
+
+
+def _is_verified(unit: UnitOfWork, evaluation: Row, outcome: Outcome) -> bool:
+    receipt = outcome.receipt
+    if receipt is None or receipt.kind != evaluation["expected_receipt_kind"]:
+        return False
+    if evaluation["expected_receipt_digest"] not in (None, receipt.digest):
+        return False
+    return evidence.attested(unit.tx, evaluation["scope"], receipt.digest) is not None

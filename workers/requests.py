@@ -1,0 +1,185 @@
+"""Requests: each one gets exactly one reply within its budget, or none; the queues are bounded."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import anyio
+import msgspec
+import structlog
+from anyio.abc import TaskGroup
+
+from pmcl.bus import BusError, Connection, Message
+from pmcl.contracts import (
+    BusyError,
+    Contract,
+    ContractError,
+    ErrorReply,
+    EvidencePendingError,
+    LedgerUnavailableError,
+    RefusedError,
+    Subject,
+    Ulid,
+    decode,
+    encode,
+    headers,
+    limits,
+    parse_subject,
+)
+from pmcl.store import StoreBusyError, StoreUnavailableError
+from pmcl.workers.commits import CommitSignal
+from pmcl.workers.units import Behind, Units
+from pmcl.workers.worker import Incoming, RequestWorker
+
+__all__ = ["RequestLimits", "RequestLoop"]
+
+log = structlog.get_logger()
+
+_REPLY_SUBJECTS: Final = ("_R_.", "_INBOX.")
+
+
+class RequestLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How many requests may be under way, and how long one may take that names no budget."""
+
+    cell: int = limits.CELL_QUEUE
+    host: int = limits.HOST_QUEUE
+    budget_ms: int = limits.CLIENT_DEADLINE_MS
+
+
+class RequestLoop:
+    """Serves request workers on one connection."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        units: Units,
+        commits: CommitSignal,
+        workers: Sequence[RequestWorker[Any]],
+        limits: RequestLimits,
+    ) -> None:
+        self._connection = connection
+        self._units = units
+        self._commits = commits
+        self._workers = {worker.kind: worker for worker in workers}
+        self._limits = limits
+        self._under_way: Counter[tuple[str, str]] = Counter()
+
+    async def serve(self, tasks: TaskGroup) -> None:
+        """Subscribe; from now on each request is answered by a task of `tasks`."""
+
+        async def receive(message: Message) -> None:
+            tasks.start_soon(self._serve, message)
+
+        for kind in self._workers:
+            await self._connection.subscribe(f"pmcl.v1.{kind}.*.*.*", receive, queue="cell")
+
+    async def _serve(self, message: Message) -> None:
+        if not message.reply.startswith(_REPLY_SUBJECTS):
+            log.warning("request.unanswerable", subject=message.subject)
+            return
+        reply = await self._reply(message)
+        if reply is None:
+            return
+        try:
+            await self._connection.publish(message.reply, encode(reply))
+        except BusError as error:
+            log.warning("request.reply_lost", subject=message.subject, error=type(error).__name__)
+
+    async def _reply(self, message: Message) -> Contract | None:
+        try:
+            return await self._bounded(message)
+        except RefusedError as refused:
+            return _error_reply(refused)
+        except StoreBusyError as error:
+            return _error_reply(BusyError("$", "writer", error))
+        except StoreUnavailableError as error:
+            return _error_reply(LedgerUnavailableError("$", "ledger", error))
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the others
+            log.error("request.failed", subject=message.subject, **where(error))
+            return _error_reply(LedgerUnavailableError("$", type(error).__name__, "no defect"))
+
+    async def _bounded(self, message: Message) -> Contract | None:
+        subject = parse_subject(message.subject)
+        sender = (subject.scope, subject.host)
+        if self._under_way.total() >= self._limits.cell:
+            raise BusyError("$", "cell", f"{self._limits.cell} requests under way")
+        if self._under_way[sender] >= self._limits.host:
+            raise BusyError("$", "host", f"{self._limits.host} requests under way")
+        budget_s = _budget_ms(message.headers, self._limits.budget_ms) / 1000
+        self._under_way[sender] += 1
+        try:
+            with anyio.move_on_after(budget_s):
+                return await self._answer(message, subject, budget_s)
+            log.warning("request.late", subject=message.subject)
+            return None
+        finally:
+            self._under_way[sender] -= 1
+            if not self._under_way[sender]:
+                del self._under_way[sender]
+
+    async def _answer(self, message: Message, subject: Subject, budget_s: float) -> Contract:
+        worker = self._workers[subject.kind]
+        incoming = Incoming(
+            subject=subject,
+            body=decode(message.data, worker.accepts[subject.leaf]),
+            epoch=epoch_of(message.headers) if headers.EPOCH in message.headers else "",
+            number=whole_number(message.headers, headers.NUMBER, 0),
+        )
+        prepared = await worker.prepare(incoming)
+        with anyio.move_on_after(budget_s / 2):
+            while True:
+                changed = self._commits.next
+                try:
+                    return await self._units.answer(worker, incoming, prepared)
+                except Behind:
+                    await changed.wait()
+        raise EvidencePendingError(headers.NUMBER, incoming.number, "committed in time")
+
+
+def epoch_of(fields: Mapping[str, str]) -> str:
+    """Return the epoch of the sender's file.
+
+    Raises:
+        ContractError: missing, or no ULID.
+    """
+    try:
+        return msgspec.convert(fields.get(headers.EPOCH), Ulid)
+    except msgspec.ValidationError as error:
+        raise ContractError(headers.EPOCH, fields.get(headers.EPOCH), "a ULID") from error
+
+
+def whole_number(fields: Mapping[str, str], name: str, default: int | None = None) -> int:
+    """Return a header as a whole number; without `default` it must be there and at least 1.
+
+    Raises:
+        ContractError: missing, or anything but digits.
+    """
+    text = fields.get(name)
+    if text is None and default is not None:
+        return default
+    if text is None or not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise ContractError(name, text, "a whole number below 10^15")
+    return int(text)
+
+
+def _budget_ms(fields: Mapping[str, str], longest: int) -> int:
+    return min(whole_number(fields, headers.BUDGET_MS, longest), longest)
+
+
+def _error_reply(error: RefusedError) -> ErrorReply:
+    return ErrorReply(
+        code=error.code,
+        field=error.field,
+        value=error.value,
+        limit=error.limit,
+        message=str(error),
+    )
+
+
+def where(error: BaseException) -> dict[str, Any]:
+    """Return the type and the last line of an error; its text may hold content."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    line = "" if trace is None else f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}"
+    return {"error": type(error).__name__, "line": line}

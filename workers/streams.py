@@ -1,0 +1,140 @@
+"""Streams: every message is settled once for ever by the inbox, whatever the server redelivers."""
+
+from collections import Counter
+from typing import Any, Final
+
+import msgspec
+import structlog
+
+from pmcl.bus import BusError, Connection, Delivery, Message
+from pmcl.contracts import (
+    Contract,
+    DeadLetteredError,
+    RefusedError,
+    decode,
+    headers,
+    parse_subject,
+    sha256,
+)
+from pmcl.store import StoreBusyError, StoreUnavailableError
+from pmcl.workers.requests import epoch_of, where, whole_number
+from pmcl.workers.units import Units
+from pmcl.workers.worker import Done, Incoming, Reject, Retry, Settlement, StreamWorker
+
+__all__ = ["StreamHandler"]
+
+log = structlog.get_logger()
+
+_ATTEMPTS: Final = 5
+_RETRY_MS: Final = 200
+_STORE_TIMEOUT_S: Final = 5.0
+_UNNUMBERED: Final = "unnumbered"
+
+
+class DeadLetter(Contract, frozen=True, kw_only=True, tag="pmcl/dead-letter/1"):
+    """A message that could not be dealt with, whole, with the reason."""
+
+    subject: str
+    headers: dict[str, str]
+    payload: bytes
+    reason: str
+    attempts: int
+
+
+class StreamHandler:
+    """Settles the deliveries of one stream worker."""
+
+    def __init__(self, connection: Connection, units: Units, worker: StreamWorker[Any]) -> None:
+        self._connection = connection
+        self._units = units
+        self._worker = worker
+        # Only messages that failed are counted, so the count is bounded by what is outstanding.
+        self._failures: Counter[tuple[str, int]] = Counter()
+
+    async def handle(self, delivery: Delivery) -> None:
+        """Settle one delivery: ack, delayed nak, or dead letter and then term."""
+        key = (delivery.message.subject, delivery.stream_sequence)
+        settlement = await self._settle(delivery, key)
+        match settlement:
+            case Done():
+                self._failures.pop(key, None)
+                await delivery.ack()
+            case Retry(after_ms=after_ms):
+                await delivery.nak(after_ms)
+            case Reject(reason=reason):
+                await self._bury(delivery, key, reason)
+
+    async def _settle(self, delivery: Delivery, key: tuple[str, int]) -> Settlement:
+        try:
+            return await self._process(delivery.message)
+        except (StoreBusyError, StoreUnavailableError) as error:
+            log.warning("stream.postponed", worker=self._worker.name, error=type(error).__name__)
+            return Retry(_RETRY_MS)
+        except Exception as error:  # noqa: BLE001 - a poison message must not end the worker
+            self._failures[key] += 1
+            attempt = self._failures[key]
+            log.error("stream.failed", worker=self._worker.name, attempt=attempt, **where(error))
+            if attempt < _ATTEMPTS:
+                return Retry(_RETRY_MS * 2**attempt)
+            return Reject(type(error).__name__)
+
+    async def _process(self, message: Message) -> Settlement:
+        subject = parse_subject(message.subject)
+        if subject.kind != self._worker.kind:
+            return Done()
+        incoming = Incoming(subject=subject, body=None, epoch=_UNNUMBERED, number=_own(message))
+        try:
+            incoming = Incoming(
+                subject=subject,
+                body=None,
+                epoch=epoch_of(message.headers),
+                number=whole_number(message.headers, headers.NUMBER),
+            )
+            body = decode(message.data, *self._worker.accepts)
+            incoming = msgspec.structs.replace(incoming, body=body)
+            prepared = await self._worker.prepare(incoming)
+            return await self._units.numbered(self._worker, incoming, prepared)
+        except RefusedError as refused:
+            log.info("stream.refused", subject=message.subject, code=refused.code)
+            await self._units.refused(incoming, refused)
+            return Done()
+
+    async def _bury(self, delivery: Delivery, key: tuple[str, int], reason: str) -> None:
+        """Store the dead letter first, then close the number, then terminate the message."""
+        message = delivery.message
+        letter = DeadLetter(
+            subject=message.subject,
+            headers=dict(message.headers),
+            payload=message.data,
+            reason=reason,
+            attempts=self._failures[key],
+        )
+        try:
+            await self._connection.request(
+                f"pmcl.v1.deadletter.{self._worker.name}",
+                msgspec.json.encode(letter),
+                timeout_s=_STORE_TIMEOUT_S,
+            )
+            await self._close(message)
+        except (BusError, StoreBusyError, StoreUnavailableError) as error:
+            log.warning("stream.dead_letter_postponed", error=type(error).__name__)
+            await delivery.nak(_RETRY_MS)
+            return
+        self._failures.pop(key, None)
+        log.error("stream.dead_letter", worker=self._worker.name, reason=reason)
+        await delivery.term()
+
+    async def _close(self, message: Message) -> None:
+        """Close the number, else its host's watermark would wait for it for ever."""
+        incoming = Incoming(
+            subject=parse_subject(message.subject),
+            body=None,
+            epoch=epoch_of(message.headers),
+            number=whole_number(message.headers, headers.NUMBER),
+        )
+        await self._units.refused(incoming, DeadLetteredError("$", "", "a message that works"))
+
+
+def _own(message: Message) -> int:
+    """Return a number made of the message itself, so that each is refused once."""
+    return int(sha256(message.subject.encode() + b"\0" + message.data)[:13], 16)

@@ -1,0 +1,46 @@
+"""The sweep: what nobody asks for is done within a second.
+
+Expired leases end, abandoned evaluations close as `unknown`, parked outcomes find their evaluation.
+"""
+
+from ulid import ULID
+
+from pmcl.contracts import Event, Outcome, OutcomeLinked
+from pmcl.ledger import evaluations, leases, outcomes
+from pmcl.outbox import UnitOfWork
+from pmcl.store import Row
+from pmcl.workers.lease import lease_ended
+from pmcl.workers.outcome import link
+
+__all__ = ["sweep"]
+
+
+def sweep(unit: UnitOfWork) -> tuple[Event, ...]:
+    """Return what time alone has brought about, at most 64 facts of each kind."""
+    ended = tuple(
+        lease_ended(unit, lease, "expired") for lease in leases.expired(unit.tx, unit.now_ms)
+    )
+    unknown = tuple(_unknown(unit, row) for row in evaluations.abandoned(unit.tx, unit.now_ms))
+    found = tuple(
+        link(unit, scope, host, outcome) for scope, host, outcome in outcomes.linkable(unit.tx)
+    )
+    return ended + unknown + found
+
+
+def _unknown(unit: UnitOfWork, evaluation: Row) -> OutcomeLinked:
+    outcome = Outcome(
+        outcome_id=str(ULID()),
+        evaluation_id=evaluation["evaluation_id"],
+        proposal_hash=evaluation["proposal_hash"],
+        status="unknown",
+        finished_at=unit.now_ms,
+    )
+    return OutcomeLinked(
+        scope=evaluation["scope"],
+        host=evaluation["host"],
+        at_ms=unit.now_ms,
+        outcome=outcome,
+        reported_by="sidecar",
+        corrects=None,
+        verified=False,
+    )

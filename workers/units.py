@@ -1,0 +1,140 @@
+"""Units of work: mark, decide, keep the content, record the facts; all of it commits, or none."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from pmcl.contracts import Cause, Contract, Received, Refused, RefusedError
+from pmcl.ledger import payloads, record
+from pmcl.outbox import UnitOfWork, inbox
+from pmcl.store import Transaction, Writer
+from pmcl.workers.sweep import sweep
+from pmcl.workers.worker import (
+    Decision,
+    Done,
+    Incoming,
+    RequestWorker,
+    Settlement,
+    StreamWorker,
+)
+
+__all__ = ["Behind", "Units"]
+
+
+class Behind(Exception):  # noqa: N818 - no error: the request waits for the next commit
+    """The ledger has not committed all that the sender had acknowledged."""
+
+
+class _Postponed(Exception):  # noqa: N818 - carries a settlement out of the rolled back unit
+    def __init__(self, settlement: Settlement) -> None:
+        self.settlement = settlement
+
+
+class Units:
+    """Runs the workers' decisions as units of the one writer."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    async def numbered(
+        self, worker: StreamWorker[Any], incoming: Incoming, prepared: Any
+    ) -> Settlement:
+        """Return how a numbered message was settled; one seen before changes nothing."""
+        try:
+            return await self._run(partial(_numbered, worker, incoming, prepared))
+        except _Postponed as postponed:
+            return postponed.settlement
+
+    async def refused(self, incoming: Incoming, error: RefusedError) -> None:
+        """Mark a numbered message and record that it was refused, without its content."""
+        await self._run(partial(_refused, incoming, error))
+
+    async def answer(
+        self, worker: RequestWorker[Any], incoming: Incoming, prepared: Any
+    ) -> Contract:
+        """Return the committed reply of a request, with the sender's receipts.
+
+        Raises:
+            Behind: the worker needs the sender's watermark, and the ledger is not there yet.
+        """
+        return await self._run(partial(_answer, worker, incoming, prepared))
+
+    async def sweep(self) -> int:
+        """Return how many facts the passing of time alone has brought about."""
+        return await self._run(_sweep)
+
+    async def _run(self, work: "Callable[[UnitOfWork], Any]") -> Any:
+        return await self._writer.run(lambda tx: work(UnitOfWork(tx, _now_ms())))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _write(unit: UnitOfWork, decision: Decision, cause: Cause | None = None) -> None:
+    for payload in decision.payloads:
+        payloads.keep(unit.tx, payload)
+    for event in decision.events:
+        record(unit, event if cause is None else msgspec.structs.replace(event, cause=cause))
+
+
+def _mark(tx: Transaction, incoming: Incoming) -> bool:
+    subject = incoming.subject
+    return inbox.mark(tx, subject.scope, subject.host, incoming.epoch, incoming.number)
+
+
+def _numbered(
+    worker: StreamWorker[Any], incoming: Incoming, prepared: Any, unit: UnitOfWork
+) -> Settlement:
+    if not _mark(unit.tx, incoming):
+        return Done()
+    decision = worker.decide(unit, incoming, prepared)
+    if not isinstance(decision.settlement, Done):
+        raise _Postponed(decision.settlement)
+    _write(unit, decision, Cause(epoch=incoming.epoch, number=incoming.number))
+    return Done()
+
+
+def _refused(incoming: Incoming, error: RefusedError, unit: UnitOfWork) -> None:
+    if not _mark(unit.tx, incoming):
+        return
+    refused = Refused(
+        scope=incoming.subject.scope,
+        host=incoming.subject.host,
+        at_ms=unit.now_ms,
+        cause=Cause(epoch=incoming.epoch, number=incoming.number),
+        code=error.code,
+        field=error.field,
+        limit=error.limit,
+    )
+    record(unit, refused)
+
+
+_REPLY_WITH_RECEIPTS: Final = "received"
+
+
+def _answer(
+    worker: RequestWorker[Any], incoming: Incoming, prepared: Any, unit: UnitOfWork
+) -> Contract:
+    received = _received(unit.tx, incoming)
+    if worker.needs_watermark and (received.through if received else 0) < incoming.number:
+        raise Behind
+    decision = worker.decide(unit, incoming, prepared)
+    _write(unit, decision)
+    assert decision.reply is not None
+    return msgspec.structs.replace(decision.reply, **{_REPLY_WITH_RECEIPTS: received})
+
+
+def _received(tx: Transaction, incoming: Incoming) -> Received | None:
+    if not incoming.epoch:
+        return None
+    return inbox.received(tx, incoming.subject.scope, incoming.subject.host, incoming.epoch)
+
+
+def _sweep(unit: UnitOfWork) -> int:
+    events = sweep(unit)
+    _write(unit, Decision(events=events))
+    return len(events)
