@@ -1,0 +1,129 @@
+"""Whatever happens inside a group, it is committed as a whole or not at all.
+
+A unit that raises is undone by its savepoint. SQLite itself may roll the whole transaction back (a
+full disk, an interrupt); then no unit of the group counts and each runs again in a transaction of
+its own, so that one unit cannot take the others with it.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import structlog
+
+from pmcl.contracts import LedgerError
+from pmcl.store.config import StoreConfig
+from pmcl.store.errors import StoreUnavailableError
+from pmcl.store.schema import open_connection
+from pmcl.store.transaction import Transaction
+
+__all__ = ["Committer", "Done", "Job"]
+
+log = structlog.get_logger()
+
+
+class Job(NamedTuple):
+    """A unit and who waits for it."""
+
+    unit: Callable[[Transaction], Any]
+    future: "asyncio.Future[Any]"
+
+
+class Done(NamedTuple):
+    """What came of a job: committed with `value`, or undone because of `error`."""
+
+    future: "asyncio.Future[Any]"
+    value: Any
+    error: BaseException | None
+
+
+class _GroupLostError(Exception):
+    """The transaction of a whole group is gone."""
+
+
+class Committer:
+    """Owns the writing connection; made, used and closed on the writer's thread.
+
+    Attributes:
+        changed: whether the last `commit` changed anything.
+    """
+
+    def __init__(self, config: StoreConfig) -> None:
+        self._config = config
+        self._connection: sqlite3.Connection | None = open_connection(config)
+        self.changed = False
+
+    def close(self) -> None:
+        """Close the file; the write-ahead log is folded into it."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def commit(self, jobs: list[Job]) -> list[Done]:
+        """Return what came of each job, in order; none of it is still uncertain."""
+        self.changed = False
+        try:
+            return self._commit(jobs)
+        except _GroupLostError as lost:
+            if len(jobs) == 1:
+                return [self._refused(jobs[0], lost)]
+        except (LedgerError, sqlite3.Error) as error:
+            # No transaction could begin, and so none could for each job alone.
+            return [self._refused(job, error) for job in jobs]
+        return [self._commit_alone(job) for job in jobs]
+
+    def _commit_alone(self, job: Job) -> Done:
+        try:
+            return self._commit([job])[0]
+        except (_GroupLostError, LedgerError, sqlite3.Error) as error:
+            return self._refused(job, error)
+
+    def _refused(self, job: Job, error: Exception) -> Done:
+        reason = str(error.__cause__ or error)
+        log.warning("store.commit_failed", path=str(self._config.path), reason=reason)
+        return Done(job.future, None, StoreUnavailableError(self._config.path, reason))
+
+    def _commit(self, jobs: list[Job]) -> list[Done]:
+        if self._connection is None:
+            self._connection = open_connection(self._config)
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            before = connection.total_changes
+            done = [self._run(connection, job) for job in jobs]
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise _GroupLostError from error
+        finally:
+            self._leave(connection)
+        self.changed = self.changed or connection.total_changes != before
+        return done
+
+    def _run(self, connection: sqlite3.Connection, job: Job) -> Done:
+        connection.execute("SAVEPOINT unit")
+        value: Any = None
+        failure: BaseException | None = None
+        try:
+            value = job.unit(Transaction(connection, self._config.path))
+        except StopIteration as error:  # a future cannot carry it
+            failure = RuntimeError("the unit raised StopIteration")
+            failure.__cause__ = error
+        except BaseException as error:  # noqa: BLE001 - handed to whoever awaits the unit
+            failure = error
+        if not connection.in_transaction:
+            raise _GroupLostError from failure
+        if failure is not None:
+            connection.execute("ROLLBACK TO unit")
+        connection.execute("RELEASE unit")
+        return Done(job.future, value, failure)
+
+    def _leave(self, connection: sqlite3.Connection) -> None:
+        """Leave no transaction open; a connection that cannot is replaced."""
+        if not connection.in_transaction:
+            return
+        try:
+            connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            log.warning("store.reopened", path=str(self._config.path), reason=str(error))
+            self.close()

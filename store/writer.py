@@ -1,0 +1,162 @@
+"""One thread writes. Units that wait at the same time share one transaction and one fsync.
+
+A unit's result is seen only after the COMMIT that holds it. A unit that raises leaves nothing
+behind and disturbs no other; when the transaction itself is lost, nobody in it is told success.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+import anyio
+import structlog
+
+from pmcl.store.committer import Committer, Done, Job
+from pmcl.store.config import StoreConfig
+from pmcl.store.errors import StoreBusyError, StoreUnavailableError
+from pmcl.store.transaction import Transaction
+
+__all__ = ["Writer", "open_writer"]
+
+T = TypeVar("T")
+
+_CLOSE_TIMEOUT_S = 30.0
+
+log = structlog.get_logger()
+
+
+class Writer:
+    """Takes units from coroutines of one event loop and commits them in groups."""
+
+    def __init__(self, config: StoreConfig) -> None:
+        self._config = config
+        self._loop = asyncio.get_running_loop()
+        self._arrived: list[Job] = []
+        self._handed: SimpleQueue[list[Job] | None] = SimpleQueue()
+        self._waiting = 0
+        self._closed = False
+        self._callbacks: list[Callable[[], None]] = []
+        self._opened: asyncio.Future[None] = self._loop.create_future()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+
+    async def run(self, unit: Callable[[Transaction], T]) -> T:
+        """Return what the unit returned, once its transaction is on disk.
+
+        The unit runs on the writer's thread, and a second time when its group was lost: it must
+        depend on nothing but the transaction. When the waiter is cancelled, the unit runs all the
+        same and its result is dropped.
+
+        Raises:
+            StoreBusyError: `max_waiting` units wait already; this one never runs.
+            StoreUnavailableError: it could not be committed; nothing was written.
+            Exception: whatever the unit raised; nothing of it was written.
+        """
+        if self._closed:
+            raise StoreUnavailableError(self._config.path, "the writer is closed")
+        if self._waiting >= self._config.max_waiting:
+            raise StoreBusyError(self._config.path, self._config.max_waiting)
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._waiting += 1
+        # Handed over once per turn of the loop, so that units that arrive together stay together.
+        if not self._arrived:
+            self._loop.call_soon(self._hand_over)
+        self._arrived.append(Job(unit, future))
+        return await future
+
+    def on_commit(self, callback: Callable[[], None]) -> None:
+        """Have `callback` called on the event loop after every group that changed something."""
+        self._callbacks.append(callback)
+
+    def _hand_over(self) -> None:
+        arrived, self._arrived = self._arrived, []
+        if arrived:
+            self._handed.put(arrived)
+
+    def _deliver(self, done: list[Done], changed: bool) -> None:  # noqa: FBT001
+        self._waiting -= len(done)
+        for future, value, error in done:
+            if future.done():
+                continue
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+        if changed:
+            for callback in self._callbacks:
+                callback()
+
+    def _work(self) -> None:
+        """Be the writer's thread until `None` is handed over."""
+        try:
+            committer = Committer(self._config)
+        except Exception as error:  # noqa: BLE001 - handed to whoever opens the writer
+            self._loop.call_soon_threadsafe(_settle, self._opened, error)
+            return
+        self._loop.call_soon_threadsafe(_settle, self._opened, None)
+        try:
+            while (jobs := self._next_jobs()) is not None:
+                for start in range(0, len(jobs), self._config.max_group):
+                    done = committer.commit(jobs[start : start + self._config.max_group])
+                    self._loop.call_soon_threadsafe(self._deliver, done, committer.changed)
+        finally:
+            committer.close()
+            self._loop.call_soon_threadsafe(_settle, self._ended, None)
+
+    def _next_jobs(self) -> list[Job] | None:
+        jobs = self._handed.get()
+        while jobs is not None and len(jobs) < self._config.max_group:
+            try:
+                more = self._handed.get_nowait()
+            except Empty:
+                break
+            if more is None:
+                self._handed.put(None)
+                break
+            jobs += more
+        return jobs
+
+    async def _open(self) -> None:
+        threading.Thread(target=self._work, name="pmcl-writer", daemon=True).start()
+        try:
+            await self._opened
+        except asyncio.CancelledError:
+            self._handed.put(None)
+            raise
+
+    async def _close(self) -> None:
+        """Let what was taken be committed, then close the file."""
+        self._closed = True
+        self._hand_over()
+        self._handed.put(None)
+        with anyio.move_on_after(_CLOSE_TIMEOUT_S, shield=True) as scope:
+            await self._ended
+        if scope.cancelled_caught:
+            log.error("store.close_timed_out", path=str(self._config.path))
+
+
+def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)
+
+
+@asynccontextmanager
+async def open_writer(config: StoreConfig) -> AsyncIterator[Writer]:
+    """Yield the one writer of the file; at the end every taken unit is committed, the file closed.
+
+    Raises:
+        StoreVersionError: the file is not one of this application and version.
+        StoreUnavailableError: it cannot be opened or written.
+    """
+    writer = Writer(config)
+    await writer._open()
+    try:
+        yield writer
+    finally:
+        await writer._close()
