@@ -1,0 +1,265 @@
+"""A host's own file: every number is given once, every claim has one owner and one outcome.
+
+It holds no content. All processes of one host on one machine share it, and each operation is one
+transaction: on disk when it returns. Numbers count observations, outcomes, audit receipts and voids
+together, from 1 and without a gap. Rows of the outbox go when the ledger says that it has them, and
+never because the bus took them.
+Source: DESIGN sections 2 (a host's watermark) and 3.8.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+from ulid import ULID
+
+from pmcl.contracts import AuditReceipt, Outcome, Received, limits, sha256
+from pmcl.outbox import host_units as units
+from pmcl.outbox.host_units import Claim, Kind, queries
+from pmcl.outbox.owners import is_gone, opening, own
+from pmcl.store import StoreConfig, Transaction, Writer, open_writer
+
+__all__ = [
+    "Claim",
+    "HostFile",
+    "HostFileState",
+    "HostFileSwept",
+    "PendingMessage",
+    "message_id",
+    "open_host_file",
+]
+
+_APPLICATION_ID = 0x504D4348
+_VERSION = 1
+_AUDIT_ROWS = limits.HOST_OUTBOX_MAX_ROWS // 10
+
+
+class HostFileState(msgspec.Struct, frozen=True):
+    """What a check needs to know.
+
+    Attributes:
+        acknowledged: the highest number that the bus has acknowledged to any process, 0 for none.
+        full: nothing but audit receipts may be added.
+        audit_full: not even these.
+    """
+
+    acknowledged: int
+    full: bool
+    audit_full: bool
+
+
+class HostFileSwept(msgspec.Struct, frozen=True):
+    """What a sweep closed: claims of dead owners as `unknown`, stale reservations as voids."""
+
+    orphans: int
+    voids: int
+
+
+class PendingMessage(msgspec.Struct, frozen=True):
+    """A message that the ledger has not receipted."""
+
+    number: int
+    kind: Kind
+    body: bytes
+
+
+def message_id(epoch: str, number: int, body: bytes) -> str:
+    """Return the `Nats-Msg-Id` of a numbered message: the same for every try of the same message.
+
+    The number is part of it: a later observation of the same key must reach the stream, since its
+    number must reach the ledger.
+    """
+    return sha256(f"{epoch}/{number}/".encode() + body)
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class HostFile:
+    """The shared file, as one owner sees it."""
+
+    def __init__(self, writer: Writer, path: Path, owner: str, now_ms: Callable[[], int]) -> None:
+        self._writer = writer
+        self._path = path
+        self._now_ms = now_ms
+        self.owner = owner
+        self.epoch = ""
+
+    async def load(self) -> None:
+        """Give the file its epoch, if it has none, and read it."""
+
+        def unit(tx: Transaction) -> str:
+            tx.run(queries.create, host_epoch=str(ULID()))
+            return str(units.read_state(tx)["host_epoch"])
+
+        self.epoch = await self._writer.run(unit)
+
+    async def state(self, *, outstanding: int = 0) -> HostFileState:
+        """Return the watermark and whether there is room.
+
+        Args:
+            outstanding: verdicts that may still become rows.
+        """
+
+        def unit(tx: Transaction) -> HostFileState:
+            row = units.read_state(tx)
+            rows = row["outbox_rows"] + row["open_claims"] + outstanding
+            heavy = row["outbox_bytes"] >= limits.HOST_OUTBOX_MAX_BYTES
+            return HostFileState(
+                acknowledged=row["acknowledged"],
+                full=heavy or rows >= limits.HOST_OUTBOX_MAX_ROWS,
+                audit_full=heavy or rows >= limits.HOST_OUTBOX_MAX_ROWS + _AUDIT_ROWS,
+            )
+
+        return await self._writer.run(unit)
+
+    async def reserve(self, count: int, deadline_ms: int) -> int:
+        """Reserve `count` numbers until `deadline_ms` (wall clock) and return the first."""
+
+        def unit(tx: Transaction) -> int:
+            first = units.take_numbers(tx, count)
+            for number in range(first, first + count):
+                tx.run(queries.reserve, number=number, owner=self.owner, deadline_ms=deadline_ms)
+            return first
+
+        return await self._writer.run(unit)
+
+    async def acknowledged(self, numbers: Sequence[int]) -> frozenset[int]:
+        """Close acknowledged reservations and return those that were still open.
+
+        A number that is not returned was closed by a void: its observation must be reported as
+        lost, whatever the bus said.
+        """
+
+        def unit(tx: Transaction) -> frozenset[int]:
+            kept = frozenset(n for n in numbers if tx.run(queries.release, number=n))
+            if kept:
+                tx.run(queries.acknowledge, number=max(kept))
+            return kept
+
+        return await self._writer.run(unit)
+
+    async def void(self, numbers: Sequence[int]) -> int:
+        """Close reservations by voids, to be delivered, and return how many were still open."""
+        return await self._writer.run(lambda tx: units.void(tx, numbers))
+
+    async def claim(self, claim: Claim) -> bool:
+        """Claim a call and return True, or False when it was claimed before by anybody."""
+        now_ms = self._now_ms()
+        return await self._writer.run(lambda tx: units.claim(tx, self.owner, claim, now_ms))
+
+    async def finish(self, result: Outcome | AuditReceipt) -> int:
+        """Close a claim with its result, to be delivered, and return the result's number.
+
+        Raises:
+            HostError: no such claim, of another proposal, or it has a result already.
+        """
+        return await self._writer.run(lambda tx: units.finish(tx, result))
+
+    async def close_unused(self, outcomes: Sequence[tuple[Claim, Outcome]]) -> int:
+        """Claim and close those verdicts that nobody claimed; return how many these were."""
+
+        def unit(tx: Transaction) -> int:
+            unclaimed = [
+                outcome for claim, outcome in outcomes if units.claim(tx, self.owner, claim, now_ms)
+            ]
+            for outcome in unclaimed:
+                units.finish(tx, outcome)
+            return len(unclaimed)
+
+        now_ms = self._now_ms()
+        return await self._writer.run(unit)
+
+    async def sweep(self) -> HostFileSwept:
+        """Close what dead owners left, and reservations past their deadline.
+
+        A claim of a dead owner becomes `unknown`, once, whoever sweeps at the same time.
+        """
+
+        def unit(tx: Transaction) -> HostFileSwept:
+            late = [row["number"] for row in tx.all(queries.late_reservations, now_ms=now_ms)]
+            voids, orphans = units.void(tx, late), 0
+            for owner in [row["owner"] for row in tx.all(queries.owners)]:
+                if owner != self.owner and is_gone(self._path, owner):
+                    left = tx.all(queries.reservations_of, owner=owner)
+                    voids += units.void(tx, [row["number"] for row in left])
+                    orphans += units.close_orphans(tx, owner, now_ms)
+            return HostFileSwept(orphans, voids)
+
+        now_ms = self._now_ms()
+        return await self._writer.run(unit)
+
+    async def pending(self, *, after: int, sent_before_ms: int, limit: int) -> list[PendingMessage]:
+        """Return unreceipted messages above `after` not sent since `sent_before_ms`, in order."""
+
+        def unit(tx: Transaction) -> list[PendingMessage]:
+            rows = tx.all(queries.pending, after=after, before_ms=sent_before_ms, limit=limit)
+            return [PendingMessage(row["number"], row["kind"], row["body"]) for row in rows]
+
+        return await self._writer.run(unit)
+
+    async def sent(self, numbers: Sequence[int]) -> None:
+        """Note which messages the bus has acknowledged; they stay until they are receipted."""
+
+        def unit(tx: Transaction) -> None:
+            for number in numbers:
+                tx.run(queries.sent, number=number, now_ms=now_ms)
+            tx.run(queries.acknowledge, number=max(numbers, default=0))
+
+        now_ms = self._now_ms()
+        await self._writer.run(unit)
+
+    async def receipted(self, received: Received) -> bool:
+        """Drop what the ledger has committed; return whether everything left must be sent again.
+
+        A receipt for numbers that were never given changes nothing.
+        """
+
+        def unit(tx: Transaction) -> bool:
+            state = units.read_state(tx)
+            if max((received.through, *received.beyond)) >= state["next_number"]:
+                return False
+            units.drop(tx, received, now_ms)
+            known = state["ledger_epoch"]
+            if known != received.ledger_epoch:
+                tx.run(queries.set_ledger_epoch, ledger_epoch=received.ledger_epoch)
+            return known not in (None, received.ledger_epoch) and units.send_again(tx)
+
+        now_ms = self._now_ms()
+        return await self._writer.run(unit)
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # `touch` opens no file that is there: closing one would drop SQLite's locks in this process.
+    path.touch(mode=0o600)
+
+
+@asynccontextmanager
+async def open_host_file(
+    path: Path, now_ms: Callable[[], int] = _wall_ms
+) -> AsyncIterator[HostFile]:
+    """Open the file as a new owner; it is made (0600, its directory 0700) when it is missing.
+
+    Raises:
+        HostError: a sibling has been opening it for too long.
+        LedgerError: it cannot be used.
+    """
+    config = StoreConfig(
+        path=path,
+        schemas=(queries.schema,),
+        application_id=_APPLICATION_ID,
+        version=_VERSION,
+        journal_mode="truncate",
+    )
+    _make(path)
+    async with AsyncExitStack() as stack:
+        owner = stack.enter_context(own(path))
+        async with opening(path):
+            writer = await stack.enter_async_context(open_writer(config))
+        host_file = HostFile(writer, path, owner, now_ms)
+        await host_file.load()
+        yield host_file

@@ -1,0 +1,140 @@
+"""What one transaction of the host file does; each function runs inside a unit of the writer.
+
+A claim is closed by exactly one result, and a number leaves the reservations by exactly one of an
+acknowledgement and a void.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+from ulid import ULID
+
+from pmcl.contracts import AuditReceipt, Contract, HostError, Outcome, Received, Void, encode
+from pmcl.store import Row, Transaction, load_queries
+
+__all__ = [
+    "Claim",
+    "Kind",
+    "claim",
+    "close_orphans",
+    "drop",
+    "finish",
+    "post",
+    "queries",
+    "read_state",
+    "send_again",
+    "take_numbers",
+    "void",
+]
+
+Kind = Literal["outcome", "audit", "void"]
+
+queries = load_queries("pmcl.outbox", "host_file")
+_VOID = encode(Void())
+_KEEP_CLAIMS_MS = 300_000
+"""How long a finished claim outlives its verdict, against steps of the wall clock."""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """The right to run one call once.
+
+    Attributes:
+        id: evaluation id, or audit id where nobody could judge.
+        cause: why nobody could judge; "" for an evaluation.
+        expires_at: when the verdict ends, by this machine's clock, ms.
+    """
+
+    id: str
+    kind: Literal["outcome", "audit"]
+    proposal_hash: str
+    call_id: str
+    cause: str
+    expires_at: int
+
+
+def read_state(tx: Transaction) -> Row:
+    """Return the file's one row of state."""
+    row = tx.one(queries.state)
+    assert row is not None
+    return row
+
+
+def take_numbers(tx: Transaction, count: int) -> int:
+    """Give `count` numbers, never given before, and return the first."""
+    row = tx.one(queries.take_numbers, count=count)
+    assert row is not None
+    return int(row["first"])
+
+
+def post(tx: Transaction, kind: Kind, result: Contract) -> int:
+    """Put a message into the outbox and return its number."""
+    number = take_numbers(tx, 1)
+    tx.run(queries.post, number=number, kind=kind, body=encode(result))
+    return number
+
+
+def void(tx: Transaction, numbers: Iterable[int]) -> int:
+    """Replace those reservations that are still open by voids and return how many these were."""
+    open_ones = [number for number in numbers if tx.run(queries.release, number=number)]
+    for number in open_ones:
+        tx.run(queries.post, number=number, kind="void", body=_VOID)
+    return len(open_ones)
+
+
+def claim(tx: Transaction, owner: str, claimed: Claim, now_ms: int) -> bool:
+    """Return whether the claim is now this owner's; it never becomes a second one's."""
+    fields = msgspec.structs.asdict(claimed)
+    return tx.run(queries.claim, owner=owner, claimed_at=now_ms, **fields) == 1
+
+
+def finish(tx: Transaction, result: Outcome | AuditReceipt) -> int:
+    """Close a claim by its result and return the number; raises `HostError` when it is not open."""
+    kind: Kind = "outcome" if isinstance(result, Outcome) else "audit"
+    claim_id = result.evaluation_id if isinstance(result, Outcome) else result.audit_id
+    number = post(tx, kind, result)
+    found = {"id": claim_id, "kind": kind, "proposal_hash": result.proposal_hash}
+    if tx.run(queries.close_claim, number=number, **found) != 1:
+        raise HostError(f"no open claim of {kind} {claim_id} for this proposal")
+    return number
+
+
+def close_orphans(tx: Transaction, owner: str, now_ms: int) -> int:
+    """Close the open claims of a dead owner as `unknown` and return how many these were."""
+    rows = tx.all(queries.open_claims_of, owner=owner)
+    for row in rows:
+        finish(tx, _unknown(row, now_ms))
+    return len(rows)
+
+
+def _unknown(row: Row, now_ms: int) -> Outcome | AuditReceipt:
+    if row["kind"] == "outcome":
+        return Outcome(
+            outcome_id=str(ULID()),
+            evaluation_id=row["id"],
+            proposal_hash=row["proposal_hash"],
+            status="unknown",
+            finished_at=now_ms,
+        )
+    return AuditReceipt(
+        audit_id=row["id"],
+        call_id=row["call_id"],
+        proposal_hash=row["proposal_hash"],
+        cause=row["cause"],
+        finished_at=now_ms,
+        status="unknown",
+    )
+
+
+def drop(tx: Transaction, received: Received, now_ms: int) -> None:
+    """Drop what the ledger has committed, and finished claims of verdicts long over."""
+    tx.run(queries.drop_through, through=received.through)
+    for number in received.beyond:
+        tx.run(queries.drop, number=number)
+    before_ms = now_ms - _KEEP_CLAIMS_MS
+    tx.run(queries.forget_claims, before_ms=before_ms, through=received.through)
+
+
+def send_again(tx: Transaction) -> bool:
+    """Have everything in the outbox sent again; return whether there is anything."""
+    return tx.run(queries.send_all_again) > 0

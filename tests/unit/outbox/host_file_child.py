@@ -1,0 +1,42 @@
+"""A sibling of the test: shares its host file from a process of its own.
+
+`python host_file_child.py FILE race IDS` reserves and claims, and prints what it won as JSON;
+`... hold ID` claims, reserves, prints the number, and waits to be killed.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from pmcl.outbox.host_file import Claim, open_host_file
+
+
+def _claim(name: str) -> Claim:
+    return Claim(
+        id=name, kind="outcome", proposal_hash="0" * 64, call_id=name, cause="", expires_at=2**50
+    )
+
+
+async def _race(path: Path, names: list[str]) -> None:
+    async with open_host_file(path) as file:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        firsts, won = [], []
+        for name in names:
+            firsts.append(await file.reserve(3, 2**50))
+            if await file.claim(_claim(name)):
+                won.append(name)
+        print(json.dumps({"epoch": file.epoch, "firsts": firsts, "won": won}), flush=True)
+
+
+async def _hold(path: Path, name: str) -> None:
+    async with open_host_file(path) as file:
+        assert await file.claim(_claim(name))
+        print(await file.reserve(1, 2**50), flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    target, verb, *rest = sys.argv[1:]
+    asyncio.run(_race(Path(target), rest) if verb == "race" else _hold(Path(target), *rest))
