@@ -12,6 +12,11 @@ from pathlib import Path
 from pmcl.outbox.host_file import Claim, open_host_file
 
 
+def _say(line: object) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def _claim(name: str) -> Claim:
     return Claim(
         id=name, kind="outcome", proposal_hash="0" * 64, call_id=name, cause="", expires_at=2**50
@@ -20,20 +25,20 @@ def _claim(name: str) -> Claim:
 
 async def _race(path: Path, names: list[str]) -> None:
     async with open_host_file(path) as file:
-        print("ready", flush=True)
+        _say("ready")
         sys.stdin.readline()
         firsts, won = [], []
         for name in names:
             firsts.append(await file.reserve(3, 2**50))
             if await file.claim(_claim(name)):
                 won.append(name)
-        print(json.dumps({"epoch": file.epoch, "firsts": firsts, "won": won}), flush=True)
+        _say(json.dumps({"epoch": file.epoch, "firsts": firsts, "won": won}))
 
 
 async def _hold(path: Path, name: str) -> None:
     async with open_host_file(path) as file:
         assert await file.claim(_claim(name))
-        print(await file.reserve(1, 2**50), flush=True)
+        _say(await file.reserve(1, 2**50))
         await asyncio.Event().wait()
 
 

@@ -10,9 +10,10 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ulid import ULID
+
 from pmcl.contracts import AuditReceipt, HostError, Outcome, Received, Void, decode, limits
 from pmcl.outbox.host_file import Claim, HostFile, message_id, open_host_file
-from ulid import ULID
 
 pytestmark = pytest.mark.anyio
 
@@ -264,6 +265,10 @@ async def test_file_equals_its_model(tmp_path: Path, plan: list[tuple[str, Any]]
         remaining.pop(0)
 
 
+def owners_of(path: Path) -> list[Path]:
+    return list(path.parent.glob("*.owner"))
+
+
 def child(path: Path, *arguments: str) -> subprocess.Popen[str]:
     script = Path(__file__).with_name("host_file_child.py")
     return subprocess.Popen(
@@ -314,7 +319,7 @@ async def test_killed_owner_is_closed_exactly_once(tmp_path: Path) -> None:
             assert (outcome.status, outcome.evaluation_id) == ("unknown", evaluation)
             with pytest.raises(HostError):
                 await one.finish(outcome_of(evaluation))
-    assert not list(tmp_path.glob("*.owner"))
+    assert owners_of(path) == []
 
 
 async def test_orphaned_inspection_becomes_an_unknown_audit(tmp_path: Path) -> None:
