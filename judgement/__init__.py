@@ -1,0 +1,36 @@
+"""The first paper as pure functions: what a request does, and whether it may go on."""
+
+from pmcl.judgement.effects import classify, reversibility, riskier
+from pmcl.judgement.inputs import (
+    CitedEvidence,
+    History,
+    Inputs,
+    Judgement,
+    OpenHold,
+    PastFailure,
+    Release,
+)
+from pmcl.judgement.judge import judge
+from pmcl.judgement.redaction import redact, redact_observation, redact_request, redact_text
+from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resource
+
+__all__ = [
+    "CitedEvidence",
+    "History",
+    "Inputs",
+    "Judgement",
+    "OpenHold",
+    "PastFailure",
+    "Release",
+    "classify",
+    "fallback_resource",
+    "fingerprint",
+    "fold_resource",
+    "judge",
+    "redact",
+    "redact_observation",
+    "redact_request",
+    "redact_text",
+    "reversibility",
+    "riskier",
+]

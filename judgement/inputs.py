@@ -1,0 +1,131 @@
+"""Everything that a judgement reads and says, as values: what is not in `Inputs` was not judged.
+
+The ledger stores `Inputs` beside the evaluation, so that any verdict can be judged again.
+"""
+
+import msgspec
+
+from pmcl.contracts import (
+    AuthoritySnapshot,
+    CheckpointRequest,
+    Contract,
+    Effect,
+    Evaluation,
+)
+
+__all__ = [
+    "CitedEvidence",
+    "History",
+    "Inputs",
+    "Judgement",
+    "OpenHold",
+    "PastFailure",
+    "Release",
+]
+
+
+class CitedEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """An envelope of the request's own scope that the request names.
+
+    Attributes:
+        generation: of the lease it was observed under.
+        observed_at: milliseconds since the epoch by the host's clock.
+        erased: its payload is gone; it supports nothing any more.
+        resource_keys: keyed digests of what it is about.
+    """
+
+    evidence_id: str
+    generation: int
+    trust: str
+    observed_at: int
+    erased: bool
+    resource_keys: tuple[str, ...]
+
+
+class OpenHold(msgspec.Struct, frozen=True, kw_only=True):
+    """A hold of the request's scope that nothing has released yet.
+
+    Attributes:
+        cited: evidence that had been named when the hold was placed; it releases nothing.
+    """
+
+    hold_id: str
+    effect: Effect
+    resource_keys: tuple[str, ...]
+    reason: str
+    cited: tuple[str, ...] = ()
+
+
+class PastFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """A failed outcome of the same action fingerprint."""
+
+    outcome_id: str
+    mode: str
+    at_ms: int
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """The known outcomes of one action fingerprint.
+
+    Attributes:
+        runs: outcomes that succeeded or failed; others count nowhere.
+        failures: those that failed.
+        recent: the last failures, newest first, as many as the ledger reads.
+    """
+
+    runs: int = 0
+    failures: int = 0
+    recent: tuple[PastFailure, ...] = ()
+
+
+class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
+    """What one judgement reads.
+
+    Attributes:
+        now_ms: the sidecar's clock when it decided, milliseconds since the epoch.
+        request: sanitized; its ids, hash and generation were checked before.
+        lease_generation: the living generation of the host.
+        resource_keys: keyed digests of the request's resources, never empty; the key of
+            `fallback_resource` stands for an empty list.
+        evidence: what the request cites in `evidence_ids` and `premortem.evidence_ids`, each once.
+        last_evidence_id, last_evidence_at: the newest envelope of scope and host, cited or not.
+        holds: every open hold of the scope that shares one of `resource_keys`; more do no harm.
+        pending: evaluations of this host that passed and have no outcome yet.
+    """
+
+    scope: str
+    host: str
+    evaluation_id: str
+    now_ms: int
+    request: CheckpointRequest
+    authority: AuthoritySnapshot
+    lease_generation: int
+    lease_expires_at: int
+    resource_keys: tuple[str, ...]
+    last_evidence_id: str | None = None
+    last_evidence_at: int | None = None
+    evidence: tuple[CitedEvidence, ...] = ()
+    holds: tuple[OpenHold, ...] = ()
+    history: History = History()
+    pending: tuple[str, ...] = ()
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True):
+    """A hold whose predicate this request's evidence satisfies."""
+
+    hold_id: str
+    evidence_ids: tuple[str, ...]
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict and what it does to holds.
+
+    Attributes:
+        hold_reason: place a hold on (effect, `Inputs.resource_keys`) for this reason; `None` when
+            no hold is to be placed, also when an equal one is open already.
+        released: holds to release; empty unless the verdict is `passed`.
+    """
+
+    evaluation: Evaluation
+    hold_reason: str | None = None
+    released: tuple[Release, ...] = ()

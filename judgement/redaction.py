@@ -1,0 +1,156 @@
+"""No secret passes: neither as a field's value, nor inside a text, nor as a key.
+
+Recipients, paths, ids and JSON types stay as they are. Redacting twice is redacting once, so the
+host and the sidecar may each do it with the same key or with two.
+
+Source: SPEC C1, C11.
+"""
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from pmcl.contracts import (
+    CheckpointRequest,
+    ContractError,
+    Justification,
+    Observation,
+    Premortem,
+    Resource,
+    canonical,
+)
+from pmcl.contracts.limits import FREE_TEXT_MAX_BYTES
+from pmcl.judgement.secret_names import secret_kind
+from pmcl.judgement.secret_shapes import MARK, digest, mark_secrets
+
+__all__ = ["redact", "redact_observation", "redact_request", "redact_text"]
+
+_DEEPEST: Final = 64
+_ARGUMENT_MAX_BYTES: Final = 256
+_half_mark = re.compile(r"\[(?:r(?:e(?:d(?:a(?:c(?:t(?:e(?:d(?::[a-z_:0-9]*)?)?)?)?)?)?)?)?)?\Z")
+
+
+def redact_text(text: str, key: bytes) -> str:
+    """Return `text` with every secret in it marked as `[redacted:<kind>:<16 hex digits>]`."""
+    return mark_secrets(text, key)
+
+
+def redact(value: Any, key: bytes) -> Any:
+    """Return a JSON value without secrets.
+
+    The value of a field with a secret's name becomes `{"kind": ..., "hmac": <64 hex digits>}`,
+    whatever its type; empty ones, `null`, `true` and `false` stay.
+
+    Raises:
+        ContractError: more than 64 levels deep, or a secret value without a canonical form.
+    """
+    return _redact(value, key, 0)
+
+
+def redact_request(request: CheckpointRequest, key: bytes) -> CheckpointRequest:
+    """Return the request with every free text, the resources and the arguments redacted.
+
+    A text that grows past its limit by its marks is cut between two marks.
+    """
+    return msgspec.structs.replace(
+        request,
+        goal=_text(request.goal, key),
+        arguments=redact(request.arguments, key),
+        resources=_resources(request.resources, key),
+        expected_outcome=_optional(request.expected_outcome, key),
+        premortem=_premortem(request.premortem, key),
+        justification=_justification(request.justification, key),
+        rejected_alternatives=_texts(request.rejected_alternatives, key),
+    )
+
+
+def redact_observation(observation: Observation, key: bytes) -> Observation:
+    """Return the observation with its whole payload redacted."""
+    detail = observation.detail
+    return msgspec.structs.replace(
+        observation,
+        summary=_text(observation.summary, key),
+        provenance=_text(observation.provenance, key),
+        resources=_resources(observation.resources, key),
+        detail=None if detail is None else redact_text(detail, key),
+    )
+
+
+def _redact(value: Any, key: bytes, depth: int) -> Any:
+    if isinstance(value, str):
+        return mark_secrets(value, key)
+    if not isinstance(value, dict | list | tuple):
+        return value
+    if depth == _DEEPEST:
+        raise ContractError("$", "nesting", f"{_DEEPEST} levels")
+    if isinstance(value, dict):
+        return _members(value, key, depth + 1)
+    return [_redact(item, key, depth + 1) for item in value]
+
+
+def _members(value: dict[str, Any], key: bytes, depth: int) -> dict[str, Any]:
+    redacted = {}
+    for name, member in value.items():
+        shown = mark_secrets(name, key)
+        kind = secret_kind(MARK.sub("", shown))
+        redacted[shown] = (
+            _redact(member, key, depth) if kind is None else _hide(kind, member, key, depth)
+        )
+    return redacted
+
+
+def _hide(kind: str, secret: Any, key: bytes, depth: int) -> Any:
+    if secret is None or isinstance(secret, bool) or secret in ("", [], {}):
+        return secret
+    if isinstance(secret, dict) and secret.keys() == {"hmac", "kind"}:
+        return _redact(secret, key, depth)  # hidden before
+    text = secret if isinstance(secret, str) else canonical(secret).decode()
+    return {"hmac": digest(text, key), "kind": kind}
+
+
+def _text(text: str, key: bytes, limit_bytes: int = FREE_TEXT_MAX_BYTES) -> str:
+    redacted = mark_secrets(text, key)
+    if redacted == text:
+        return text
+    data = redacted.encode("utf-8", "surrogatepass")
+    if len(data) <= limit_bytes:
+        return redacted
+    return _half_mark.sub("", data[:limit_bytes].decode("utf-8", "ignore"))
+
+
+def _optional(text: str | None, key: bytes) -> str | None:
+    return None if text is None else _text(text, key)
+
+
+def _texts(texts: tuple[str, ...], key: bytes) -> tuple[str, ...]:
+    return tuple([_text(text, key) for text in texts])
+
+
+def _resources(resources: tuple[Resource, ...], key: bytes) -> tuple[Resource, ...]:
+    return tuple([_resource(resource, key) for resource in resources])
+
+
+def _resource(resource: Resource, key: bytes) -> Resource:
+    argument = resource.argument
+    return Resource(
+        kind=resource.kind,
+        value=_text(resource.value, key),
+        argument=None if argument is None else _text(argument, key, _ARGUMENT_MAX_BYTES),
+    )
+
+
+def _premortem(premortem: Premortem | None, key: bytes) -> Premortem | None:
+    if premortem is None:
+        return None
+    return msgspec.structs.replace(premortem, mitigation=_text(premortem.mitigation, key))
+
+
+def _justification(justification: Justification | None, key: bytes) -> Justification | None:
+    if justification is None:
+        return None
+    return Justification(
+        necessity=_text(justification.necessity, key),
+        lower_risk_alternatives=_texts(justification.lower_risk_alternatives, key),
+        residual_risks=_texts(justification.residual_risks, key),
+    )

@@ -1,0 +1,51 @@
+"""A field name says that its value is a secret, or it does not; no value is looked at here."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["secret_kind"]
+
+_PHRASES: Final = (
+    "password passwd passphrase pwd secret token credential authorization cookie bearer "
+    "api_key apikey access_key accesskey secret_key secretkey private_key privatekey "
+    "signing_key encryption_key master_key session_key auth_key account_key shared_key ssh_key"
+)
+# Alone they name a secret, inside a longer name they rarely do.
+_WHOLE: Final = frozenset({"auth", "pass", "pw", "pin_code", "otp", "sig", "signature", "jwt"})
+# What a name ends in when it tells about a secret and does not hold one.
+_ABOUT: Final = (
+    "at budget count expires expiry file filename id ids length limit name path policy ttl "
+    "type uri url usage"
+)
+
+_phrase = re.compile(rf"(?:^|_)({'|'.join(_PHRASES.split())})s?(?:_|$)")
+_about = frozenset(_ABOUT.split())
+_word = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_CACHED_CHARS: Final = 64
+
+
+def secret_kind(name: str) -> str | None:
+    """Return the kind of secret that a field of this name holds, `None` for none.
+
+    Words count, not letters: `accessToken` and `X-Api-Key` do, `tokenizer` and `token_count` do
+    not.
+    """
+    return _kind_of_short(name) if len(name) <= _CACHED_CHARS else _kind(name)
+
+
+def _kind(name: str) -> str | None:
+    if not name.isascii():
+        name = unicodedata.normalize("NFKC", name)
+    words = [word.lower() for word in _word.findall(name)]
+    if not words or words[-1] in _about:
+        return None
+    joined = "_".join(words)
+    if joined in _WHOLE:
+        return joined
+    found = _phrase.search(joined)
+    return None if found is None else found[1]
+
+
+_kind_of_short = lru_cache(maxsize=4096)(_kind)

@@ -1,0 +1,122 @@
+"""A secret inside text is known by its shape or by the name before it; scanning is linear.
+
+A mark, once written, is never read as text again, so marking twice is marking once. No pattern
+can fail after an unbounded run: each starts behind a character that its own run excludes, or is
+bounded, or takes all that it has read.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from pmcl.contracts import keyed_digest
+from pmcl.judgement.secret_names import secret_kind
+
+__all__ = ["MARK", "digest", "mark_secrets"]
+
+MARK: Final = re.compile(r"\[redacted:[a-z_]{1,32}:[0-9a-f]{16}\]")
+_MARK = MARK.pattern
+_SHOWN_DIGITS: Final = 16
+
+_shape = re.compile(
+    rf"""
+      {_MARK}
+    | (?P<private_key>-----BEGIN[ ][A-Z0-9 ]{{0,40}}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----
+        (?:(?!-----END).)*+(?:-----END[^-]{{0,60}}-----)?)
+    | (?<=://)[^\s/?\#:@"'<>]*+:(?P<url_password>[^\s/?\#"'<>]{{1,512}})(?=@)
+    | (?<![A-Za-z0-9_-])(?P<jwt>eyJ[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]*+)
+    | (?<![A-Za-z0-9])(?P<api_key>
+          sk-[A-Za-z0-9_-]{{16,}}+
+        | [rs]k_(?:live|test)_[A-Za-z0-9]{{16,}}+
+        | AIza[A-Za-z0-9_-]{{32,}}+)
+    | (?<![A-Za-z0-9])(?P<token>
+          gh[opsur]_[A-Za-z0-9]{{16,}}+
+        | github_pat_[A-Za-z0-9_]{{16,}}+
+        | glpat-[A-Za-z0-9_-]{{16,}}+
+        | xox[a-z]-[A-Za-z0-9-]{{8,}}+)
+    | (?<![A-Za-z0-9])(?P<access_key>(?:AKIA|ASIA)[A-Z0-9]{{16}})(?![A-Za-z0-9])
+    | (?<![A-Za-z0-9_])[Bb][Ee][Aa][Rr][Ee][Rr][ \t]{{1,8}}+
+        (?P<bearer>[A-Za-z0-9+/._~-]{{16,}}+=*+)(?![\w"'])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_named = re.compile(
+    rf"""
+      {_MARK}
+    | (?<![A-Za-z0-9_.-])(?P<name>[A-Za-z0-9_.-]++)
+      (?P<between>(?:\\{{0,4}}+["'])?+[ \t]{{0,8}}+(?:=>|:=|[:=])[ \t]{{0,8}}+|[ \t]{{1,8}}+)
+    """,
+    re.VERBOSE,
+)
+_scheme = r"(?:(?:[Bb]asic|[Bb]earer|[Dd]igest|[Nn]egotiate|[Tt]oken)[ \t]{1,8})"
+_value = re.compile(
+    rf"""
+      "(?P<double>(?:[^"\\\r\n]|\\.)++)
+    | '(?P<single>(?:[^'\\\r\n]|\\.)++)
+    | \\{{1,4}}+["'](?P<escaped>[^"'\\\r\n]++)
+    | {_scheme}?(?P<bare>[^\s&;,"'<>()\[\]{{}}\\]++)
+    """,
+    re.VERBOSE,
+)
+_cookies = re.compile(r"""(?P<bare>[^\s"'\[\]]++(?:;[ ]?[^\s"'\[\];]++)*+)""")
+_settled = re.compile(rf"{_scheme}?(?:{_MARK})+")
+_hint = re.compile(r"auth|bearer|cookie|cred|jwt|key|otp|pass|pin|pw|secret|sig|token", re.I)
+_NOTHING: Final = frozenset({"true", "false", "null", "none", "undefined"})
+
+
+def digest(secret: str, key: bytes) -> str:
+    """Return the HMAC-SHA-256 of a secret, hex: equal secrets can be told, none can be read."""
+    return keyed_digest(key, secret.encode("utf-8", "surrogatepass"))
+
+
+def mark_secrets(text: str, key: bytes) -> str:
+    """Return `text` with each secret replaced by `[redacted:<kind>:<16 hex digits>]`."""
+
+    def mark(kind: str, secret: str) -> str:
+        return f"[redacted:{kind}:{digest(secret, key)[:_SHOWN_DIGITS]}]"
+
+    text = _shape.sub(lambda found: _mark_shape(found, mark), text)
+    return text if _hint.search(text) is None else _mark_named(text, mark)
+
+
+def _mark_shape(found: re.Match[str], mark: Callable[[str, str], str]) -> str:
+    kind = found.lastgroup
+    if kind is None or _settled.fullmatch(found[kind]):
+        return found[0]
+    start, end = found.start(kind) - found.start(), found.end(kind) - found.start()
+    return found[0][:start] + mark(kind, found[kind]) + found[0][end:]
+
+
+def _mark_named(text: str, mark: Callable[[str, str], str]) -> str:
+    done: list[str] = []
+    at = 0
+    while (found := _named.search(text, at)) is not None:
+        end = found.end()
+        done.append(text[at:end])
+        at = end
+        kind = _kind_before(found)
+        if kind is None:
+            continue
+        value = (_cookies if kind == "cookie" else _value).match(text, end)
+        value = value or _value.match(text, end)
+        if value is None or value.lastgroup is None or _is_plain(value[value.lastgroup]):
+            continue
+        group = value.lastgroup
+        done.append(text[end : value.start(group)] + mark(kind, value[group]))
+        at = value.end(group)
+    done.append(text[at:])
+    return "".join(done)
+
+
+def _kind_before(found: re.Match[str]) -> str | None:
+    name = found["name"]
+    if name is None:
+        return None
+    if found["between"].isspace() and not name.startswith("--"):
+        return None  # only a flag is parted from its value by nothing but space
+    return secret_kind(name)
+
+
+def _is_plain(value: str) -> bool:
+    return value.lower() in _NOTHING or _settled.fullmatch(value) is not None
