@@ -1,0 +1,84 @@
+"""The edge to nats-py: a client is made connected, used until it breaks, and thrown away whole.
+
+nats-py's own reconnect is never let through: it keeps half-sent commands, and several of its ways
+to close forget to say so. One way back, a fresh client, serves every kind of loss. Nothing here or
+above calls `flush` or `rtt`: a cancelled one deafens the client.
+
+Source: facts/reliability, hazards 7 to 10, and the code of nats-py 2.16.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+import anyio
+import nats.errors
+import structlog
+from nats.aio.client import Client
+
+from pmcl.bus.config import ConnectionConfig
+
+__all__ = ["close_client", "connect_client"]
+
+log = structlog.get_logger()
+
+
+async def connect_client(config: ConnectionConfig, on_broken: Callable[[], None]) -> Client | None:
+    """Return a connected client, or None if there was none within `connect_timeout_s`.
+
+    `on_broken` is called as soon as the client notices that its connection is gone. It may never
+    be called: some losses are silent, so `is_connected` must be watched too.
+    """
+    client = Client()
+
+    async def broken() -> None:
+        on_broken()
+        if not client.is_closed:
+            await anyio.sleep_forever()  # in nats-py's reconnect task, which `close` cancels
+
+    async def failed(error: Exception) -> None:
+        log.debug("bus.client_error", name=config.name, error=repr(error))
+
+    with anyio.move_on_after(config.connect_timeout_s):
+        await client.connect(
+            servers=config.url.split(","),
+            name=config.name,
+            nkeys_seed_str=config.seed,
+            inbox_prefix=config.inbox_prefix,
+            disconnected_cb=broken,
+            closed_cb=broken,
+            error_cb=failed,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=config.retry_s,  # type: ignore[arg-type]  # a float works
+            ping_interval=config.ping_interval_s,  # type: ignore[arg-type]
+            max_outstanding_pings=2,
+            pending_size=0,  # a publish while disconnected fails at once instead of being kept
+        )
+        return client
+    await close_client(client, config.close_timeout_s)
+    return None
+
+
+async def close_client(client: Client, timeout_s: float) -> None:
+    """The client is closed and leaves nothing running; what it cannot send in time is lost."""
+    if not client.is_connected:
+        client._pending.clear()
+        client._pending_data_size = 0
+    with anyio.move_on_after(timeout_s, shield=True):
+        try:
+            await client.close()
+        except (OSError, nats.errors.Error, asyncio.InvalidStateError) as error:
+            log.debug("bus.close_failed", error=repr(error))
+    _abandon(client)
+
+
+def _abandon(client: Client) -> None:
+    """Stop what a `close` that failed or was cut short has left: tasks and the socket."""
+    for subscription in client._subs.values():
+        subscription._stop_processing()
+    tasks = (client._reading_task, client._ping_interval_task, client._flusher_task)
+    for task in tasks:
+        if task is not None:
+            task.cancel()
+    writer = getattr(client._transport, "_io_writer", None)
+    if writer is not None:
+        writer.transport.abort()

@@ -1,0 +1,341 @@
+"""A connection comes back by itself, for ever, with its subscriptions, and never pretends to be up.
+
+Every loss ends all waits at once. A lost client is replaced by a fresh one, so that nothing
+half-sent is repeated. A watchdog asks itself a question through the server, since a client can
+look connected and be deaf.
+
+Source: DESIGN sections 2 and 3; facts/reliability, hazards 7 to 10, 16 and 17.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from secrets import token_hex
+
+import anyio
+import nats.errors
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription as NatsSubscription
+
+from pmcl.bus.client import close_client, connect_client
+from pmcl.bus.config import ConnectionConfig
+from pmcl.bus.errors import BusBusyError, BusClosedError, BusTimeoutError, NoRespondersError
+from pmcl.bus.message import Message, check_headers, check_size, check_subject, known_headers
+from pmcl.bus.tasks import background_tasks
+
+__all__ = ["Connection", "Handler", "Subscription", "open_connection"]
+
+log = structlog.get_logger()
+
+Handler = Callable[[Message], Awaitable[None]]
+
+_PROBE_MISSES = 2
+_SUBSCRIPTION_MAX_MESSAGES = 65_536
+_SUBSCRIPTION_MAX_BYTES = 64 * 1024 * 1024
+_NO_RESPONDERS = "503"
+
+
+class Subscription:
+    """Interest in a subject that outlives the client it is attached to."""
+
+    def __init__(
+        self, connection: "Connection", subject: str, queue: str, handler: Handler
+    ) -> None:
+        self.subject = subject
+        self.queue = queue
+        self.handler = handler
+        self._connection = connection
+        self._attached: tuple[Client, NatsSubscription | None] | None = None
+
+    async def attach(self, client: Client) -> None:
+        """`client` delivers to the handler; nothing happens when it already does."""
+        if self._attached is not None and self._attached[0] is client:
+            return
+        self._attached = (client, None)
+        subscription = await client.subscribe(
+            self.subject,
+            queue=self.queue,
+            cb=self._receive,
+            pending_msgs_limit=_SUBSCRIPTION_MAX_MESSAGES,
+            pending_bytes_limit=_SUBSCRIPTION_MAX_BYTES,
+        )
+        self._attached = (client, subscription)
+
+    async def unsubscribe(self) -> None:
+        """No further message is handled."""
+        self._connection._forget(self)
+        attached, self._attached = self._attached, None
+        if attached is None or attached[1] is None or attached[0].is_closed:
+            return
+        try:
+            await attached[1].unsubscribe()
+        except nats.errors.Error as error:
+            log.debug("bus.unsubscribe_failed", subject=self.subject, error=repr(error))
+
+    async def _receive(self, received: Msg) -> None:
+        await self.handler(_message(received))
+
+
+class Connection:
+    """One identity's way to the bus; made by `open_connection`."""
+
+    def __init__(self, config: ConnectionConfig) -> None:
+        self._config = config
+        self._client: Client | None = None
+        self._mux = ""
+        self._asked = 0
+        self._waiting: dict[str, tuple[str, asyncio.Future[Message]]] = {}
+        self._subscriptions: dict[int, Subscription] = {}
+        self._on_ready: list[Callable[[], None]] = []
+        self._up = anyio.Event()
+        self._down = anyio.Event()
+
+    @property
+    def ready(self) -> bool:
+        """Whether the connection is up and all subscriptions are in place."""
+        return self._up.is_set() and self._client is not None and self._client.is_connected
+
+    @property
+    def name(self) -> str:
+        """The connection's name in logs."""
+        return self._config.name
+
+    async def wait_ready(self, timeout_s: float) -> None:
+        """The connection is up.
+
+        Raises:
+            BusTimeoutError: it was not within `timeout_s`.
+        """
+        with anyio.move_on_after(timeout_s):
+            await self._up.wait()
+            return
+        raise BusTimeoutError(self._config.url, timeout_s)
+
+    async def lost(self) -> None:
+        """The connection went down, or is down already."""
+        if self.ready:
+            await self._down.wait()
+
+    def on_ready(self, callback: Callable[[], None]) -> None:
+        """`callback` is called each time the connection has come up, on the event loop."""
+        self._on_ready.append(callback)
+
+    def new_inbox(self) -> str:
+        """Return a subject under the identity's own prefix that nobody else can guess."""
+        return f"{self._config.inbox_prefix}.{token_hex(11)}"
+
+    async def publish(
+        self,
+        subject: str,
+        data: bytes,
+        *,
+        headers: Mapping[str, str] | None = None,
+        reply: str = "",
+    ) -> None:
+        """The message is on its way; whether it arrives is not known. Does not wait.
+
+        Raises:
+            BusClosedError: the connection is down.
+            BusBusyError: `max_pending_bytes` wait already.
+            MessageTooLargeError, HeaderError, ContractError: it may not be sent.
+        """
+        check_subject(subject)
+        check_headers(headers)
+        client = self._client
+        if client is None or not self.ready:
+            raise BusClosedError(subject, sent=False)
+        size = check_size(subject, data, headers, client.max_payload)
+        pending = client.pending_data_size
+        if pending + size > self._config.max_pending_bytes:
+            raise BusBusyError(pending, self._config.max_pending_bytes)
+        try:
+            await client.publish(
+                subject, data, reply=reply, headers=dict(headers) if headers else None
+            )
+        except (nats.errors.Error, OSError) as error:
+            raise BusClosedError(subject, sent=False) from error
+
+    async def send_request(
+        self,
+        subject: str,
+        data: bytes,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float,
+    ) -> asyncio.Future[Message]:
+        """The request is on its way; the future ends within `timeout_s`, with the first reply.
+
+        Raises:
+            As `publish`; the future as `request`.
+        """
+        reply, future = self._expect(subject, timeout_s)
+        try:
+            await self.publish(subject, data, headers=headers, reply=reply)
+        except BaseException:
+            future.cancel()
+            raise
+        return future
+
+    async def request(
+        self,
+        subject: str,
+        data: bytes,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float,
+    ) -> Message:
+        """Return the first reply.
+
+        Raises:
+            BusTimeoutError: none within `timeout_s`.
+            NoRespondersError: nobody listens.
+            BusClosedError: the connection is down, or went down meanwhile (`sent`).
+            BusBusyError, MessageTooLargeError, HeaderError, ContractError: it was not sent.
+        """
+        return await (await self.send_request(subject, data, headers=headers, timeout_s=timeout_s))
+
+    async def subscribe(self, subject: str, handler: Handler, *, queue: str = "") -> Subscription:
+        """`handler` gets every message from now on, one after another, through every reconnect.
+
+        It should only hand over: while it waits, nothing else of this subscription is handled, and
+        when the connection breaks a waiting handler is cancelled.
+        """
+        subscription = Subscription(self, subject, queue, handler)
+        self._subscriptions[id(subscription)] = subscription
+        if self._client is not None:
+            try:
+                await subscription.attach(self._client)
+            except (nats.errors.ConnectionClosedError, OSError):
+                log.debug("bus.subscribe_later", subject=subject)  # the next client attaches it
+        return subscription
+
+    def _forget(self, subscription: Subscription) -> None:
+        self._subscriptions.pop(id(subscription), None)
+
+    async def _run(self) -> None:
+        while True:
+            client = await connect_client(self._config, self._lose)
+            if client is None:
+                await anyio.sleep(self._config.retry_s)
+                continue
+            try:
+                await self._serve(client)
+            except (nats.errors.Error, OSError) as error:
+                log.debug("bus.client_failed", name=self.name, error=repr(error))
+            finally:
+                self._lose()
+                self._client = None
+                await close_client(client, self._config.close_timeout_s)
+
+    async def _serve(self, client: Client) -> None:
+        self._down = anyio.Event()
+        self._client = client
+        self._mux = self.new_inbox()
+        await client.subscribe(f"{self._mux}.*", cb=self._resolve)
+        while missing := [s for s in self._subscriptions.values() if not _attached_to(s, client)]:
+            for subscription in missing:
+                await subscription.attach(client)
+        if self._down.is_set():
+            return
+        self._up.set()
+        log.info("bus.ready", name=self.name)
+        for callback in self._on_ready:
+            callback()
+        await self._watch(client)
+
+    async def _watch(self, client: Client) -> None:
+        """Return when the client is closed, broken or deaf."""
+        misses = 0
+        while misses < _PROBE_MISSES:
+            with anyio.move_on_after(self._config.probe_interval_s):
+                await self._down.wait()
+            if self._down.is_set() or not client.is_connected:
+                return
+            misses = 0 if await self._probe() else misses + 1
+        log.warning("bus.deaf", name=self.name)
+
+    async def _probe(self) -> bool:
+        subject, future = self._expect("watchdog", self._config.probe_timeout_s)
+        try:
+            await self.publish(subject, b"")
+            await future
+        except (BusTimeoutError, BusClosedError):
+            return False
+        except BusBusyError:
+            # The server does not read: the bytes ahead of the probe would have to go first.
+            future.cancel()
+            await anyio.sleep(self._config.probe_timeout_s)
+            return False
+        finally:
+            future.cancel()
+        return True
+
+    def _lose(self) -> None:
+        """End every wait: the connection is down."""
+        if self._up.is_set():
+            self._up = anyio.Event()
+            log.warning("bus.lost", name=self.name)
+        self._down.set()
+        for what, future in list(self._waiting.values()):
+            if not future.done():
+                future.set_exception(BusClosedError(what, sent=True))
+
+    def _expect(self, what: str, timeout_s: float) -> tuple[str, asyncio.Future[Message]]:
+        """Return a fresh reply subject and what will come there."""
+        self._asked += 1
+        token = str(self._asked)
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Message] = loop.create_future()
+        timer = loop.call_later(timeout_s, _expire, future, what, timeout_s)
+        self._waiting[token] = (what, future)
+
+        def done(_: asyncio.Future[Message]) -> None:
+            self._waiting.pop(token, None)
+            timer.cancel()
+
+        future.add_done_callback(done)
+        return f"{self._mux}.{token}", future
+
+    async def _resolve(self, received: Msg) -> None:
+        what, future = self._waiting.get(received.subject.rpartition(".")[2], ("", None))
+        if future is None or future.done():
+            return
+        message = _message(received)
+        if message.status == _NO_RESPONDERS:
+            future.set_exception(NoRespondersError(what))
+        else:
+            future.set_result(message)
+
+
+@asynccontextmanager
+async def open_connection(config: ConnectionConfig) -> AsyncIterator[Connection]:
+    """Yield a connection at once; it connects in the background and closes with the block."""
+    connection = Connection(config)
+    async with background_tasks() as tasks:
+        tasks.start_soon(connection._run)
+        yield connection
+
+
+def _expire(future: asyncio.Future[Message], what: str, timeout_s: float) -> None:
+    if not future.done():
+        future.set_exception(BusTimeoutError(what, timeout_s))
+
+
+def _attached_to(subscription: Subscription, client: Client) -> bool:
+    return subscription._attached is not None and subscription._attached[0] is client
+
+
+def _message(received: Msg) -> Message:
+    headers = received.headers
+    status = ""
+    if headers and not received.data and not received.reply:
+        status = headers.get("Status", "")
+    return Message(
+        subject=received.subject,
+        data=received.data,
+        headers=known_headers(headers),
+        reply=received.reply,
+        status=status,
+    )

@@ -1,0 +1,110 @@
+"""Only known headers pass, in both directions, and only what the server will take is sent.
+
+The client library reads a user's header `Status` as the server's own word, and the server closes
+the connection for good when a message is over its limits, so both are stopped here.
+
+Source: facts/reliability, hazards 8, 14 and 15.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from pmcl.bus.errors import HeaderError, MessageTooLargeError
+from pmcl.contracts import ContractError, headers
+
+__all__ = [
+    "BATCH_COMMIT",
+    "BATCH_ID",
+    "BATCH_SEQUENCE",
+    "EXPECTED_LAST",
+    "EXPECTED_STREAM",
+    "STREAM_SEQUENCE",
+    "Message",
+    "check_headers",
+    "check_size",
+    "check_subject",
+    "known_headers",
+]
+
+BATCH_ID: Final = "Nats-Batch-Id"
+BATCH_SEQUENCE: Final = "Nats-Batch-Sequence"
+BATCH_COMMIT: Final = "Nats-Batch-Commit"
+EXPECTED_LAST: Final = "Nats-Expected-Last-Sequence"
+EXPECTED_STREAM: Final = "Nats-Expected-Stream"
+STREAM_SEQUENCE: Final = "Nats-Sequence"
+"""On a republished message: its sequence in the stream."""
+
+_READ: Final = headers.HOST_HEADERS | {headers.CHAIN_HASH, STREAM_SEQUENCE}
+_SENT: Final = (
+    headers.HOST_HEADERS
+    | {headers.CHAIN_HASH}
+    | {BATCH_ID, BATCH_SEQUENCE, BATCH_COMMIT, EXPECTED_LAST, EXPECTED_STREAM}
+)
+_NONE: Final[Mapping[str, str]] = {}
+_SUBJECT_MAX_BYTES: Final = 255
+_subject = re.compile(r"[!-)+-=?-~]+\Z")  # printable ASCII without space, `*` and `>`
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One message as it came from the bus.
+
+    Attributes:
+        subject: who speaks, and what about.
+        headers: the known ones only.
+        reply: where an answer goes; "" if none is wanted.
+        status: the server's own word, as "503"; "" on everything that a client sent.
+    """
+
+    subject: str
+    data: bytes
+    headers: Mapping[str, str] = _NONE
+    reply: str = ""
+    status: str = ""
+
+
+def known_headers(received: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return those of the received headers that may be read."""
+    if not received:
+        return _NONE
+    return {name: value for name, value in received.items() if name in _READ}
+
+
+def check_subject(subject: str) -> None:
+    """Raise unless something may be published to `subject`.
+
+    Raises:
+        ContractError: a wildcard, a space, anything but printable ASCII, or over 255 bytes.
+    """
+    if len(subject) > _SUBJECT_MAX_BYTES or _subject.match(subject) is None:
+        raise ContractError("subject", subject, "255 printable characters, no wildcard")
+
+
+def check_headers(sent: Mapping[str, str] | None) -> None:
+    """Raise unless every header may be sent.
+
+    Raises:
+        HeaderError: an unknown name, or a value with a line break.
+    """
+    for name, value in (sent or _NONE).items():
+        if name not in _SENT:
+            raise HeaderError(name, "not one of the known headers")
+        if "\r" in value or "\n" in value:
+            raise HeaderError(name, "a line break in its value")
+
+
+def check_size(subject: str, data: bytes, sent: Mapping[str, str] | None, limit_bytes: int) -> int:
+    """Return the size on the wire: payload and header block, without the protocol line.
+
+    Raises:
+        MessageTooLargeError: more than `limit_bytes`.
+    """
+    size = len(data)
+    if sent:
+        size += len("NATS/1.0\r\n\r\n")
+        size += sum(len(name) + len(value.encode()) + 4 for name, value in sent.items())
+    if size > limit_bytes:
+        raise MessageTooLargeError(subject, size, limit_bytes)
+    return size
