@@ -1,13 +1,89 @@
 """A verdict is a function of its inputs: the same inputs give the same bytes, whoever asks.
 
-It can only veto. Source: SPEC C, DESIGN section 4.
+It can only veto: authority, then prior holds, then the plan, and a pass is what is left. Source:
+SPEC C, DESIGN section 4.
 """
 
+from typing import Final
+
+from pmcl.contracts import (
+    ArbitrationTicket,
+    CheckpointStatus,
+    Evaluation,
+    ExecutionCheck,
+    PlanCheck,
+)
+from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
+from pmcl.judgement.authority import authority_reasons
+from pmcl.judgement.effects import classify, reversibility
+from pmcl.judgement.execution import check_execution
+from pmcl.judgement.holds import check_holds, covered
 from pmcl.judgement.inputs import Inputs, Judgement
+from pmcl.judgement.plan import check_plan, revision_request
+from pmcl.judgement.state import SELF_MODEL_VERSION, check_state
 
 __all__ = ["judge"]
+
+_UNMITIGATED: Final = "plan.unmitigated"
+_PRIOR_HOLD: Final = "hold.prior"
 
 
 def judge(inputs: Inputs) -> Judgement:
     """Return the verdict on one request, complete but for `received`."""
-    raise NotImplementedError
+    request = inputs.request
+    effect = classify(request.tool.name, request.effect, request.read_only)
+    reversible = reversibility(effect, request.reversibility)
+    authority = authority_reasons(inputs, effect)
+    holds = check_holds(inputs, effect)
+    plan = check_plan(inputs, effect, reversible)
+    execution = check_execution(request, effect, reversible, within_authority=not authority)
+    unmitigated = plan.material and not plan.mitigated
+    reasons = (
+        *authority,
+        *((_PRIOR_HOLD,) if holds.standing else ()),
+        *((_UNMITIGATED,) if unmitigated else ()),
+    )
+    revision = revision_request(inputs, holds.standing) if reasons and not authority else None
+    place = unmitigated and not covered(inputs, effect, _UNMITIGATED)
+    return Judgement(
+        evaluation=_evaluation(inputs, plan, execution, reasons, revision),
+        hold_reason=_UNMITIGATED if place else None,
+        released=() if reasons else holds.lifted,
+    )
+
+
+def _evaluation(
+    inputs: Inputs,
+    plan: PlanCheck,
+    execution: ExecutionCheck,
+    reasons: tuple[str, ...],
+    revision: str | None,
+) -> Evaluation:
+    request = inputs.request
+    status: CheckpointStatus = "held" if reasons else "passed"
+    expires_at = min(inputs.now_ms + VERDICT_TTL_MS, inputs.lease_expires_at)
+    return Evaluation(
+        evaluation_id=inputs.evaluation_id,
+        call_id=request.call_id,
+        generation=request.generation,
+        checkpoint_status=status,
+        state_check=check_state(inputs),
+        plan_check=plan,
+        execution_check=execution,
+        evidence_ids=_read_evidence(inputs, plan),
+        self_model_version_id=SELF_MODEL_VERSION,
+        proposal_hash=request.proposal_hash,
+        expires_at=expires_at,
+        valid_for_ms=max(0, expires_at - inputs.now_ms),
+        reasons=reasons,
+        revision_request=revision,
+        ticket=ArbitrationTicket(
+            decision=status, effect=execution.effect, generation=inputs.lease_generation
+        ),
+    )
+
+
+def _read_evidence(inputs: Inputs, plan: PlanCheck) -> tuple[str, ...]:
+    """Return the unerased evidence that was read, what mitigates first, as much as fits."""
+    ids = [item.evidence_id for item in inputs.evidence if not item.erased]
+    return tuple(dict.fromkeys((*plan.evidence_ids, *ids)))[:EVIDENCE_IDS_MAX]

@@ -21,13 +21,15 @@ from pmcl.contracts import (
     canonical,
 )
 from pmcl.contracts.limits import FREE_TEXT_MAX_BYTES
-from pmcl.judgement.secret_names import secret_kind
+from pmcl.judgement.secret_names import is_count, secret_kind
 from pmcl.judgement.secret_shapes import MARK, digest, mark_secrets
 
 __all__ = ["redact", "redact_observation", "redact_request", "redact_text"]
 
 _DEEPEST: Final = 64
 _ARGUMENT_MAX_BYTES: Final = 256
+_hidden_kind = re.compile(r"[a-z_]{1,32}")
+_hidden_hmac = re.compile(r"[0-9a-f]{64}")
 _half_mark = re.compile(r"\[(?:r(?:e(?:d(?:a(?:c(?:t(?:e(?:d(?::[a-z_:0-9]*)?)?)?)?)?)?)?)?)?\Z")
 
 
@@ -94,19 +96,26 @@ def _members(value: dict[str, Any], key: bytes, depth: int) -> dict[str, Any]:
     for name, member in value.items():
         shown = mark_secrets(name, key)
         kind = secret_kind(MARK.sub("", shown))
-        redacted[shown] = (
-            _redact(member, key, depth) if kind is None else _hide(kind, member, key, depth)
-        )
+        redacted[shown] = _redact(member, key, depth) if kind is None else _hide(kind, member, key)
     return redacted
 
 
-def _hide(kind: str, secret: Any, key: bytes, depth: int) -> Any:
+def _hide(kind: str, secret: Any, key: bytes) -> Any:
     if secret is None or isinstance(secret, bool) or secret in ("", [], {}):
         return secret
-    if isinstance(secret, dict) and secret.keys() == {"hmac", "kind"}:
-        return _redact(secret, key, depth)  # hidden before
+    if is_count(kind, secret) or _is_hidden(secret):
+        return secret
     text = secret if isinstance(secret, str) else canonical(secret).decode()
     return {"hmac": digest(text, key), "kind": kind}
+
+
+def _is_hidden(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"hmac", "kind"}
+        and _hidden_kind.fullmatch(str(value["kind"])) is not None
+        and _hidden_hmac.fullmatch(str(value["hmac"])) is not None
+    )
 
 
 def _text(text: str, key: bytes, limit_bytes: int = FREE_TEXT_MAX_BYTES) -> str:

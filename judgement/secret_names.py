@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["secret_kind"]
+__all__ = ["is_count", "secret_kind"]
 
 _PHRASES: Final = (
     "password passwd passphrase pwd secret token credential authorization cookie bearer "
@@ -20,7 +20,7 @@ _ABOUT: Final = (
     "type uri url usage"
 )
 
-_phrase = re.compile(rf"(?:^|_)({'|'.join(_PHRASES.split())})s?(?:_|$)")
+_phrase = re.compile(rf"(?:^|_)((?:{'|'.join(_PHRASES.split())})s?)(?:_|$)")
 _about = frozenset(_ABOUT.split())
 _word = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CACHED_CHARS: Final = 64
@@ -33,6 +33,11 @@ def secret_kind(name: str) -> str | None:
     not.
     """
     return _kind_of_short(name) if len(name) <= _CACHED_CHARS else _kind(name)
+
+
+def is_count(kind: str, value: object) -> bool:
+    """Return whether the value only counts secrets, as in `max_tokens`."""
+    return kind == "tokens" and (isinstance(value, int | float) or str(value).isdecimal())
 
 
 def _kind(name: str) -> str | None:

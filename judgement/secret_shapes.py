@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from pmcl.contracts import keyed_digest
-from pmcl.judgement.secret_names import secret_kind
+from pmcl.judgement.secret_names import is_count, secret_kind
 
 __all__ = ["MARK", "digest", "mark_secrets"]
 
@@ -36,7 +36,7 @@ _shape = re.compile(
         | xox[a-z]-[A-Za-z0-9-]{{8,}}+)
     | (?<![A-Za-z0-9])(?P<access_key>(?:AKIA|ASIA)[A-Z0-9]{{16}})(?![A-Za-z0-9])
     | (?<![A-Za-z0-9_])[Bb][Ee][Aa][Rr][Ee][Rr][ \t]{{1,8}}+
-        (?P<bearer>[A-Za-z0-9+/._~-]{{16,}}+=*+)(?![\w"'])
+        (?P<bearer>[A-Za-z0-9+/._~-]{{16,}}+(?!=\w)=*+)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -44,8 +44,10 @@ _shape = re.compile(
 _named = re.compile(
     rf"""
       {_MARK}
-    | (?<![A-Za-z0-9_.-])(?P<name>[A-Za-z0-9_.-]++)
-      (?P<between>(?:\\{{0,4}}+["'])?+[ \t]{{0,8}}+(?:=>|:=|[:=])[ \t]{{0,8}}+|[ \t]{{1,8}}+)
+    | (?<![A-Za-z0-9_.-])(?:
+        (?P<flag>--[A-Za-z0-9][A-Za-z0-9_-]*+)[ \t]{{1,8}}+(?!-)
+      | (?P<name>[A-Za-z0-9_.-]++)
+        (?:\\{{0,4}}+["'])?+[ \t]{{0,8}}+(?:=>|:=|[:=])[ \t]{{0,8}}+)
     """,
     re.VERBOSE,
 )
@@ -55,11 +57,11 @@ _value = re.compile(
       "(?P<double>(?:[^"\\\r\n]|\\.)++)
     | '(?P<single>(?:[^'\\\r\n]|\\.)++)
     | \\{{1,4}}+["'](?P<escaped>[^"'\\\r\n]++)
-    | {_scheme}?(?P<bare>[^\s&;,"'<>()\[\]{{}}\\]++)
+    | {_scheme}?(?P<bare>[^\s&;,"'<>()\[\]{{}}\\](?:[^\s&;,"'<>\[]|\[(?!redacted:))*+)
     """,
     re.VERBOSE,
 )
-_cookies = re.compile(r"""(?P<bare>[^\s"'\[\]]++(?:;[ ]?[^\s"'\[\];]++)*+)""")
+_cookies = re.compile(r"""(?P<bare>[^\s"'\[\];]++(?:;[ ]?[^\s"'\[\];]++)*+)""")
 _settled = re.compile(rf"{_scheme}?(?:{_MARK})+")
 _hint = re.compile(r"auth|bearer|cookie|cred|jwt|key|otp|pass|pin|pw|secret|sig|token", re.I)
 _NOTHING: Final = frozenset({"true", "false", "null", "none", "undefined"})
@@ -92,31 +94,29 @@ def _mark_named(text: str, mark: Callable[[str, str], str]) -> str:
     done: list[str] = []
     at = 0
     while (found := _named.search(text, at)) is not None:
-        end = found.end()
-        done.append(text[at:end])
-        at = end
-        kind = _kind_before(found)
-        if kind is None:
-            continue
-        value = (_cookies if kind == "cookie" else _value).match(text, end)
-        value = value or _value.match(text, end)
-        if value is None or value.lastgroup is None or _is_plain(value[value.lastgroup]):
-            continue
-        group = value.lastgroup
-        done.append(text[end : value.start(group)] + mark(kind, value[group]))
-        at = value.end(group)
+        name = found["flag"] or found["name"]
+        kind = None if name is None else secret_kind(name)
+        secret = None if kind is None else _span_of_value(text, found.end(), kind)
+        if kind is None or secret is None:
+            done.append(text[at : found.end()])
+            at = found.end()
+        else:
+            done.append(text[at : secret.start])
+            done.append(mark(kind, text[secret.start : secret.stop]))
+            at = secret.stop
     done.append(text[at:])
     return "".join(done)
 
 
-def _kind_before(found: re.Match[str]) -> str | None:
-    name = found["name"]
-    if name is None:
+def _span_of_value(text: str, at: int, kind: str) -> slice | None:
+    """Return where the secret behind a name stands; `None` for none, a plain or a marked one."""
+    if _settled.match(text, at) is not None:
         return None
-    if found["between"].isspace() and not name.startswith("--"):
-        return None  # only a flag is parted from its value by nothing but space
-    return secret_kind(name)
-
-
-def _is_plain(value: str) -> bool:
-    return value.lower() in _NOTHING or _settled.fullmatch(value) is not None
+    value = _cookies.match(text, at) if kind.startswith("cookie") else None
+    value = value or _value.match(text, at)
+    if value is None or value.lastgroup is None:
+        return None
+    secret = value[value.lastgroup]
+    if secret.lower() in _NOTHING or _settled.fullmatch(secret) or is_count(kind, secret):
+        return None
+    return slice(*value.span(value.lastgroup))

@@ -1,0 +1,72 @@
+"""A hold stays until evidence that it has not seen is shown for one of its resources.
+
+It is keyed by resource, so neither other words, another tool, another effect nor a new lease gets
+round it. A local inspection changes nothing, so no hold stands in its way, and it releases none.
+
+A hold is released together with the verdict that its evidence lets pass, and not before: as long
+as authority, another hold or the plan keeps the request back, nothing is released, and the same
+evidence can be shown again. Source: SPEC C7.
+"""
+
+import msgspec
+
+from pmcl.contracts import Effect
+from pmcl.judgement.inputs import CitedEvidence, Inputs, OpenHold, Release
+
+__all__ = ["HoldCheck", "about", "check_holds", "covered", "supporting"]
+
+
+class HoldCheck(msgspec.Struct, frozen=True):
+    """The open holds that stand in the request's way.
+
+    Attributes:
+        lifted: those whose predicate the cited evidence satisfies.
+        standing: all others.
+    """
+
+    lifted: tuple[Release, ...] = ()
+    standing: tuple[OpenHold, ...] = ()
+
+
+def check_holds(inputs: Inputs, effect: Effect) -> HoldCheck:
+    """Return which open holds match the request, and what its evidence does to them."""
+    if effect == "inspect_local" or not inputs.holds:
+        return HoldCheck()
+    shown = supporting(inputs)
+    lifted, standing = [], []
+    for hold in inputs.holds:
+        if not _shares(hold.resource_keys, inputs.resource_keys):
+            continue
+        new = [item for item in shown if item.evidence_id not in hold.cited]
+        ids = about(new, hold.resource_keys)
+        if ids:
+            lifted.append(Release(hold_id=hold.hold_id, evidence_ids=ids))
+        else:
+            standing.append(hold)
+    return HoldCheck(tuple(lifted), tuple(standing))
+
+
+def covered(inputs: Inputs, effect: Effect, reason: str) -> bool:
+    """Return whether an open hold says already what a new one would say."""
+    keys = set(inputs.resource_keys)
+    return any(
+        hold.effect == effect and hold.reason == reason and keys.issubset(hold.resource_keys)
+        for hold in inputs.holds
+    )
+
+
+def supporting(inputs: Inputs) -> list[CitedEvidence]:
+    """Return the cited evidence that can show anything: unerased and of this generation."""
+    generation = inputs.lease_generation
+    return [item for item in inputs.evidence if not item.erased and item.generation == generation]
+
+
+def about(evidence: list[CitedEvidence], resource_keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the ids of the evidence that is about one of the resources."""
+    return tuple(
+        [item.evidence_id for item in evidence if _shares(item.resource_keys, resource_keys)]
+    )
+
+
+def _shares(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return any(key in other for key in one)

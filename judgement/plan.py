@@ -1,0 +1,100 @@
+"""A material failure that no evidence mitigates is never passed; words mitigate nothing.
+
+Source: SPEC C5; P1, Plan Check.
+"""
+
+from typing import Final
+
+from pmcl.contracts import Effect, FailureForecast, PlanCheck, Resource, Reversibility
+from pmcl.judgement.failures import IMPACT, forecast, prior, usual_mitigation
+from pmcl.judgement.holds import about, supporting
+from pmcl.judgement.inputs import Inputs, OpenHold
+from pmcl.judgement.resources import fallback_resource
+
+__all__ = ["MATERIAL_FROM", "check_plan", "is_material", "revision_request"]
+
+MATERIAL_FROM: Final = 0.05
+"""Probability times impact from which a failure is material. With the catalogue's numbers every
+effect but a local inspection is: the lowest, network, stands at 0.15 * 0.4 = 0.06."""
+
+# Together they keep a revision request below 1 KiB.
+_NAMED_MAX: Final = 2
+_VALUE_MAX_BYTES: Final = 320
+
+
+def check_plan(inputs: Inputs, effect: Effect, reversible: Reversibility) -> PlanCheck:
+    """Return the pre-mortem of the request.
+
+    It is mitigated when `premortem.evidence_ids` names unerased evidence of this scope and
+    generation about one of the request's resources.
+    """
+    request = inputs.request
+    premortem = request.premortem
+    expected = forecast(effect, inputs.history)
+    shown: tuple[str, ...] = ()
+    if premortem is not None and premortem.evidence_ids:
+        named = premortem.evidence_ids
+        shown = about(
+            [item for item in supporting(inputs) if item.evidence_id in named],
+            inputs.resource_keys,
+        )
+    material = is_material(effect, reversible, expected)
+    mitigation = usual_mitigation() if material else None
+    return PlanCheck(
+        intended_outcome=request.expected_outcome,
+        forecast=expected,
+        material=material,
+        mitigation=mitigation if premortem is None else premortem.mitigation,
+        mitigated=bool(shown),
+        evidence_ids=shown,
+    )
+
+
+def is_material(effect: Effect, reversible: Reversibility, expected: FailureForecast) -> bool:
+    """Return whether the failure would matter.
+
+    Unverified successes lower the forecast but not this: the higher of forecast and prior counts
+    until lessons mature from verified runs (SPEC D4).
+    """
+    if effect == "inspect_local":
+        return False
+    probability = max(expected.probability, prior(effect))
+    return reversible == "irreversible" or probability * IMPACT[effect] >= MATERIAL_FROM
+
+
+def revision_request(inputs: Inputs, standing: tuple[OpenHold, ...]) -> str:
+    """Return what would lift the hold: which observation, about what, cited where; at most 1 KiB.
+
+    `standing` are the earlier holds that the request did not lift; each asks for evidence that it
+    has not seen, about a resource of its own.
+    """
+    request = inputs.request
+    resources = request.resources or (fallback_resource(request.tool, request.arguments),)
+    held = _held(inputs, resources, standing)
+    others = len(resources) - 1 if not held else 0
+    return (
+        "Held. To lift this, make a fresh observation in this generation about "
+        + " and about ".join(_named(resource) for resource in held or resources[:1])
+        + (f" or another of the request's {len(resources)} resources" if others else "")
+        + (", not cited by a held request before" if standing else "")
+        + ", and propose again with its evidence id in premortem.evidence_ids."
+    )
+
+
+def _held(
+    inputs: Inputs, resources: tuple[Resource, ...], standing: tuple[OpenHold, ...]
+) -> tuple[Resource, ...]:
+    if len(resources) != len(inputs.resource_keys):
+        return ()  # two spellings of one resource: which key is whose is not known here
+    by_key = dict(zip(inputs.resource_keys, resources, strict=True))
+    firsts = dict.fromkeys(
+        next(key for key in inputs.resource_keys if key in hold.resource_keys) for hold in standing
+    )
+    return tuple(by_key[key] for key in firsts)[:_NAMED_MAX]
+
+
+def _named(resource: Resource) -> str:
+    data = resource.value.encode()
+    if len(data) <= _VALUE_MAX_BYTES:
+        return f"the {resource.kind} {resource.value}"
+    return f"the {resource.kind} {data[:_VALUE_MAX_BYTES].decode(errors='ignore')}…"

@@ -1,0 +1,111 @@
+"""What is missing is `unavailable`; nothing is invented, and every item says where it came from.
+
+Source: SPEC C4; P1, State Check.
+"""
+
+from typing import Final
+
+from pmcl.contracts import Freshness, StateCheck, StateItem
+from pmcl.contracts.limits import EVIDENCE_IDS_MAX, FRESHNESS_MS
+from pmcl.judgement.authority import lease_lives
+from pmcl.judgement.inputs import Inputs
+
+__all__ = ["SELF_MODEL_VERSION", "check_state"]
+
+SELF_MODEL_VERSION: Final = "self-model/0"
+"""Stands for: there is no self-model yet."""
+
+_MISSING: Final = {
+    name: StateItem(name=name, freshness="unavailable", note="not kept yet")
+    for name in (
+        "working_state",
+        "operational_state",
+        "memories",
+        "contradictions",
+        "limitations",
+    )
+}
+_SELF_MODEL: Final = StateItem(
+    name="self_model",
+    freshness="unavailable",
+    lineage=(SELF_MODEL_VERSION,),
+    note="not kept yet",
+)
+
+
+def check_state(inputs: Inputs) -> StateCheck:
+    """Return what is known now, each item with its freshness and lineage."""
+    request = inputs.request
+    lease = (request.lease_id,)
+    lives: Freshness = "fresh" if lease_lives(inputs) else "stale"
+    recent = inputs.history.recent
+    items = (
+        StateItem(name="host_contract", freshness=lives, lineage=lease),
+        StateItem(
+            name="goal",
+            freshness="fresh" if request.goal else "unavailable",
+            lineage=(request.call_id,),
+            note="as the host states it",
+        ),
+        _MISSING["working_state"],
+        StateItem(
+            name="capabilities",
+            freshness=lives,
+            lineage=lease,
+            note="as declared when the lease began",
+        ),
+        _MISSING["operational_state"],
+        _MISSING["memories"],
+        StateItem(
+            name="pending_actions",
+            freshness="fresh",
+            lineage=inputs.pending[:EVIDENCE_IDS_MAX],
+            note=f"{len(inputs.pending)} without an outcome",
+        ),
+        _MISSING["contradictions"],
+        _MISSING["limitations"],
+        _SELF_MODEL,
+        _evidence(inputs),
+        StateItem(
+            name="recent_outcomes",
+            freshness="fresh" if inputs.history.runs else "unavailable",
+            lineage=tuple([failure.outcome_id for failure in recent[:EVIDENCE_IDS_MAX]]),
+            note="failures of the same action",
+        ),
+    )
+    modes = tuple([failure.mode for failure in recent[:EVIDENCE_IDS_MAX]])
+    return StateCheck(items=items, recent_failures=modes)
+
+
+def _evidence(inputs: Inputs) -> StateItem:
+    if not inputs.evidence:
+        return _last_evidence(inputs)
+    unerased = [item for item in inputs.evidence if not item.erased]
+    fresh = bool(unerased) and all(
+        item.generation == inputs.lease_generation and _is_fresh(inputs.now_ms, item.observed_at)
+        for item in unerased
+    )
+    stale: Freshness = "stale" if unerased else "unavailable"
+    return StateItem(
+        name="evidence",
+        freshness="fresh" if fresh else stale,
+        lineage=tuple([item.evidence_id for item in unerased[:EVIDENCE_IDS_MAX]]),
+        note="cited",
+    )
+
+
+def _last_evidence(inputs: Inputs) -> StateItem:
+    if inputs.last_evidence_id is None or inputs.last_evidence_at is None:
+        return StateItem(name="evidence", freshness="unavailable", note="none recorded")
+    fresh = _is_fresh(inputs.now_ms, inputs.last_evidence_at)
+    return StateItem(
+        name="evidence",
+        freshness="fresh" if fresh else "stale",
+        lineage=(inputs.last_evidence_id,),
+        note="newest, none cited",
+    )
+
+
+def _is_fresh(now_ms: int, observed_at: int) -> bool:
+    # A host's clock may run ahead, but a time far in the future is no sign of freshness.
+    return abs(now_ms - observed_at) <= FRESHNESS_MS
