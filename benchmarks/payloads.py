@@ -1,0 +1,29 @@
+"""Bodies of the size that hosts really send."""
+
+import msgspec
+
+__all__ = ["EVENT", "OBSERVATION", "REQUEST"]
+
+REQUEST = msgspec.json.encode(
+    {
+        "schema": "bench/request/1",
+        "call_id": "call-000001",
+        "goal": "Find the section about fees in the notes and quote it",
+        "tool": {"server": "files", "name": "read_file", "definition_hash": "0" * 64},
+        "arguments": {"path": "/srv/notes/fees.md", "limit": 200, "note": "x" * 600},
+        "arguments_commitment": "0" * 64,
+        "proposal_hash": "0" * 64,
+        "resources": [{"kind": "path", "value": "/srv/notes/fees.md", "argument": "path"}],
+    }
+)
+OBSERVATION = msgspec.json.encode(
+    {
+        "schema": "bench/observation/1",
+        "key": "observation-000001",
+        "source": "read_file",
+        "trust": "tool_output",
+        "summary": "The notes name a fee of three percent. " * 8,
+        "observed_at": 1_700_000_000_000,
+    }
+)
+EVENT = msgspec.json.encode({"schema": "bench/event/1", "id": "0" * 26, "digest": "0" * 320})

@@ -1,0 +1,50 @@
+"""Streams that keep what the product's keep, and the moment at which one has been worked off."""
+
+import anyio
+from nats.aio.client import Client
+from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, StorageType, StreamConfig
+
+from benchmarks.server import fetch_json
+
+__all__ = ["add_consumer", "add_stream", "until_drained"]
+
+DRAIN_S = 120.0
+POLL_S = 0.005
+
+
+async def add_stream(client: Client, name: str, subject: str) -> None:
+    config = StreamConfig(
+        name=name,
+        subjects=[subject],
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW,
+        max_bytes=2 * 1024**3,
+    )
+    await client.jetstream().add_stream(config)
+
+
+async def add_consumer(client: Client, stream: str, durable: str) -> None:
+    config = ConsumerConfig(
+        durable_name=durable, ack_policy=AckPolicy.EXPLICIT, max_deliver=-1, max_ack_pending=1_000
+    )
+    await client.jetstream().add_consumer(stream, config)
+
+
+async def until_drained(monitor_url: str, stream: str) -> None:
+    """Return when every message of the stream was acknowledged by all of its consumers."""
+    with anyio.fail_after(DRAIN_S):
+        while await unfinished(monitor_url, stream) > 0:  # noqa: ASYNC110 - a foreign process
+            await anyio.sleep(POLL_S)
+
+
+async def unfinished(monitor_url: str, stream: str) -> int:
+    seen = await fetch_json(f"{monitor_url}/jsz?streams=true&consumers=true&accounts=true")
+    consumers = [
+        consumer
+        for account in seen["account_details"]
+        for found in account.get("stream_detail", [])
+        if found["name"] == stream
+        for consumer in found["consumer_detail"]
+    ]
+    assert consumers, f"{stream} has no consumer"
+    return sum(one["num_pending"] + one["num_ack_pending"] for one in consumers)
