@@ -1,0 +1,22 @@
+"""What a host puts between itself and the bus. It talks by message and never fails open."""
+
+from pmcl.hosts.client import Host
+from pmcl.hosts.config import HostConfig
+from pmcl.hosts.dispatch import Dispatch, Run
+from pmcl.hosts.errors import DispatchRefusedError, ObservationLostError, ReplyError
+from pmcl.hosts.observing import ObservationFields
+from pmcl.hosts.proposal import Proposal
+from pmcl.hosts.verdict import Verdict
+
+__all__ = [
+    "Dispatch",
+    "DispatchRefusedError",
+    "Host",
+    "HostConfig",
+    "ObservationFields",
+    "ObservationLostError",
+    "Proposal",
+    "ReplyError",
+    "Run",
+    "Verdict",
+]

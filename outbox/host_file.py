@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from ulid import ULID
 
-from pmcl.contracts import AuditReceipt, Outcome, Received, limits, sha256
+from pmcl.contracts import AuditReceipt, Outcome, Received, sha256
 from pmcl.outbox import host_units as units
 from pmcl.outbox.host_units import Claim, Kind, queries
 from pmcl.outbox.owners import is_gone, opening, own
@@ -33,7 +33,6 @@ __all__ = [
 
 _APPLICATION_ID = 0x504D4348
 _VERSION = 1
-_AUDIT_ROWS = limits.HOST_OUTBOX_MAX_ROWS // 10
 
 
 class HostFileState(msgspec.Struct, frozen=True):
@@ -42,12 +41,10 @@ class HostFileState(msgspec.Struct, frozen=True):
     Attributes:
         acknowledged: the highest number that the bus has acknowledged to any process, 0 for none.
         full: nothing but audit receipts may be added.
-        audit_full: not even these.
     """
 
     acknowledged: int
     full: bool
-    audit_full: bool
 
 
 class HostFileSwept(msgspec.Struct, frozen=True):
@@ -106,20 +103,23 @@ class HostFile:
 
         def unit(tx: Transaction) -> HostFileState:
             row = units.read_state(tx)
-            rows = row["outbox_rows"] + row["open_claims"] + outstanding
-            heavy = row["outbox_bytes"] >= limits.HOST_OUTBOX_MAX_BYTES
             return HostFileState(
                 acknowledged=row["acknowledged"],
-                full=heavy or rows >= limits.HOST_OUTBOX_MAX_ROWS,
-                audit_full=heavy or rows >= limits.HOST_OUTBOX_MAX_ROWS + _AUDIT_ROWS,
+                full=not units.has_room(row, outstanding),
             )
 
         return await self._writer.run(unit)
 
     async def reserve(self, count: int, deadline_ms: int) -> int:
-        """Reserve `count` numbers until `deadline_ms` (wall clock) and return the first."""
+        """Reserve `count` numbers until `deadline_ms` (wall clock) and return the first.
+
+        Raises:
+            HostFileFullError: there would be no room for the voids of lost ones.
+        """
 
         def unit(tx: Transaction) -> int:
+            if not units.has_room(units.read_state(tx), count):
+                raise units.HostFileFullError
             first = units.take_numbers(tx, count)
             for number in range(first, first + count):
                 tx.run(queries.reserve, number=number, owner=self.owner, deadline_ms=deadline_ms)

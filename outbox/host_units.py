@@ -10,16 +10,27 @@ from typing import Literal
 import msgspec
 from ulid import ULID
 
-from pmcl.contracts import AuditReceipt, Contract, HostError, Outcome, Received, Void, encode
+from pmcl.contracts import (
+    AuditReceipt,
+    Contract,
+    HostError,
+    Outcome,
+    Received,
+    Void,
+    encode,
+    limits,
+)
 from pmcl.store import Row, Transaction, load_queries
 
 __all__ = [
     "Claim",
+    "HostFileFullError",
     "Kind",
     "claim",
     "close_orphans",
     "drop",
     "finish",
+    "has_room",
     "post",
     "queries",
     "read_state",
@@ -31,9 +42,19 @@ __all__ = [
 Kind = Literal["outcome", "audit", "void"]
 
 queries = load_queries("pmcl.outbox", "host_file")
+AUDIT_ROWS = limits.HOST_OUTBOX_MAX_ROWS // 10
+"""How many audit receipts may come on top: local inspections go on for a while in a full file."""
 _VOID = encode(Void())
 _KEEP_CLAIMS_MS = 300_000
 """How long a finished claim outlives its verdict, against steps of the wall clock."""
+
+
+class HostFileFullError(HostError):
+    """Too much waits for its receipt; nothing may be added until the ledger has it."""
+
+    def __init__(self) -> None:
+        rows, size = limits.HOST_OUTBOX_MAX_ROWS, limits.HOST_OUTBOX_MAX_BYTES
+        super().__init__(f"the host's file is full, allowed: {rows} rows, {size} bytes")
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +81,21 @@ def read_state(tx: Transaction) -> Row:
     return row
 
 
+def has_room(row: Row, outstanding: int, beyond: int = 0) -> bool:
+    """Return whether there is room.
+
+    Args:
+        row: the file's state.
+        outstanding: what is not in the file and may still become rows.
+        beyond: rows allowed above the limit.
+    """
+    rows = row["outbox_rows"] + row["open_claims"] + outstanding
+    return bool(
+        row["outbox_bytes"] < limits.HOST_OUTBOX_MAX_BYTES
+        and rows < limits.HOST_OUTBOX_MAX_ROWS + beyond
+    )
+
+
 def take_numbers(tx: Transaction, count: int) -> int:
     """Give `count` numbers, never given before, and return the first."""
     row = tx.one(queries.take_numbers, count=count)
@@ -83,7 +119,13 @@ def void(tx: Transaction, numbers: Iterable[int]) -> int:
 
 
 def claim(tx: Transaction, owner: str, claimed: Claim, now_ms: int) -> bool:
-    """Return whether the claim is now this owner's; it never becomes a second one's."""
+    """Return whether the claim is now this owner's; it never becomes a second one's.
+
+    Raises:
+        HostFileFullError: no room is left for an audit receipt. Verdicts were refused before.
+    """
+    if claimed.kind == "audit" and not has_room(read_state(tx), 0, AUDIT_ROWS):
+        raise HostFileFullError
     fields = msgspec.structs.asdict(claimed)
     return tx.run(queries.claim, owner=owner, claimed_at=now_ms, **fields) == 1
 

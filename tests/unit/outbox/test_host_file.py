@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from ulid import ULID
 
 from pmcl.contracts import AuditReceipt, HostError, Outcome, Received, Void, decode, limits
+from pmcl.outbox import host_units
+from pmcl.outbox.host_units import HostFileFullError
 from pmcl.outbox.host_file import Claim, HostFile, message_id, open_host_file
 
 pytestmark = pytest.mark.anyio
@@ -151,11 +153,24 @@ async def test_room_counts_open_claims_and_outstanding_verdicts(tmp_path: Path) 
         await file.finish(outcome_of("a"))
         room = limits.HOST_OUTBOX_MAX_ROWS
         assert not (await file.state(outstanding=room - 3)).full
-        state = await file.state(outstanding=room - 2)
-        assert (state.full, state.audit_full) == (True, False)
-        assert (await file.state(outstanding=2 * room)).audit_full
+        assert (await file.state(outstanding=room - 2)).full
         await file.receipted(received(1))
         assert not (await file.state(outstanding=room - 2)).full
+
+
+async def test_full_file_takes_some_audits_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "HOST_OUTBOX_MAX_ROWS", 1)
+    monkeypatch.setattr(host_units, "AUDIT_ROWS", 1)
+    async with open_at(tmp_path) as file:
+        assert await file.claim(claim_of("a", "audit", "timeout"))
+        assert (await file.state()).full
+        with pytest.raises(HostFileFullError):
+            await file.reserve(1, FAR)
+        assert await file.claim(claim_of("b", "audit", "timeout"))
+        with pytest.raises(HostFileFullError):
+            await file.claim(claim_of("c", "audit", "timeout"))
 
 
 def test_message_id_differs_by_number_and_content() -> None:

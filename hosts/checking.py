@@ -1,0 +1,131 @@
+"""A check ends within its deadline with a verdict that is about the call that was asked about.
+
+Nobody's answer is a verdict as well, and never a pass. A reply that answers another question is
+ignored, and the question is put again.
+Source: SPEC C8, C9; DESIGN section 4.
+"""
+
+from secrets import token_hex
+
+import anyio
+import structlog
+
+from pmcl.contracts import (
+    BusError,
+    CheckpointRequest,
+    Evaluation,
+    LedgerError,
+    PmclError,
+    RefusedError,
+)
+from pmcl.hosts.asking import ask, degraded_cause
+from pmcl.hosts.clock import now_s
+from pmcl.hosts.errors import ReplyError
+from pmcl.hosts.proposal import Binding, Proposal, bind
+from pmcl.hosts.session import Session
+from pmcl.hosts.verdict import Verdict, answers, degraded, judged
+
+__all__ = ["Checker"]
+
+log = structlog.get_logger()
+
+_TRIES = 3
+_LEASE_REASONS = "authority.lease"
+
+
+class Checker:
+    """Puts proposals of one host to the sidecar."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        config = session.config
+        self._leaseless = Binding(
+            scope=config.credentials.scope,
+            host=config.credentials.host,
+            lease_id="",
+            generation=0,
+            salt=token_hex(32),
+        )
+
+    async def check(self, proposal: Proposal) -> Verdict:
+        """Return the verdict on a proposal within `deadline_ms`.
+
+        Raises:
+            RefusedError: the sidecar refused the request, or it has no canonical form.
+            HostError: this host may not ask any more.
+        """
+        ends_s = now_s() + self._session.config.deadline_ms / 1000
+        binding = await self._binding(ends_s)
+        request = bind(proposal, binding or self._leaseless, self._session.redaction_key)
+        if binding is None:
+            connected = self._session.connection.ready
+            return self._unjudged(request, None, "timeout" if connected else "disconnected")
+        try:
+            with anyio.fail_after(ends_s - now_s()):
+                return await self._judged(request, binding, ends_s)
+        except (TimeoutError, LedgerError) as error:
+            log.warning("check.unanswered", call=request.call_id, error=type(error).__name__)
+            return self._unjudged(request, binding, "timeout")
+
+    async def _binding(self, ends_s: float) -> Binding | None:
+        """Return the lease; a connection that is down gets a moment to come back."""
+        binding = self._session.keeper.binding
+        if binding is not None and self._session.connection.ready:
+            return binding
+        try:
+            grace_s = min(self._session.config.reconnect_ms / 1000, ends_s - now_s())
+            await self._session.connection.wait_ready(grace_s)
+        except BusError:
+            return self._session.keeper.binding
+        return binding or await self._session.keeper.wait((ends_s - now_s()) / 2)
+
+    async def _judged(self, request: CheckpointRequest, binding: Binding, ends_s: float) -> Verdict:
+        state = await self._session.file.state(outstanding=len(self._session.outstanding))
+        if state.full:
+            self._session.delivery.wake()
+            return self._unjudged(request, binding, "outbox_full")
+        try:
+            evaluation, asked_s = await self._evaluation(request, state.acknowledged, ends_s)
+        except (BusError, ReplyError, RefusedError) as error:
+            cause = self._degraded(error, binding)
+            return self._unjudged(request, binding, cause)
+        if evaluation.received is not None:
+            self._session.delivery.received(evaluation.received)
+        if any(reason.startswith(_LEASE_REASONS) for reason in evaluation.reasons):
+            self._session.keeper.wake()
+        verdict = judged(evaluation, request, binding, asked_s)
+        return self._session.outstanding.add(verdict) if verdict.is_judged else verdict
+
+    def _degraded(self, error: PmclError, binding: Binding) -> str:
+        """Return the cause of a degraded verdict, or raise what is not one."""
+        self._session.keeper.told(error, binding)
+        cause = degraded_cause(error)
+        if cause is None:
+            raise error
+        return cause
+
+    async def _evaluation(
+        self, request: CheckpointRequest, acknowledged: int, ends_s: float
+    ) -> tuple[Evaluation, float]:
+        """Return the evaluation of this request and when it was asked for."""
+        subject = self._session.config.subject("checkpoint", request.kind)
+        for _ in range(_TRIES):
+            asked_s = now_s()
+            evaluation = await ask(
+                self._session.connection,
+                subject,
+                request,
+                Evaluation,
+                watermark=(self._session.file.epoch, acknowledged),
+                timeout_s=ends_s - asked_s,
+            )
+            if answers(evaluation, request):
+                return evaluation, asked_s
+            log.warning("check.reply_ignored", call=request.call_id)
+        raise ReplyError(subject, "answers another call")
+
+    def _unjudged(self, request: CheckpointRequest, binding: Binding | None, cause: str) -> Verdict:
+        bound = binding or self._leaseless
+        verdict = degraded(request, bound, self._session.config.authority, cause)
+        log.info("check.degraded", call=request.call_id, cause=cause, status=verdict.status)
+        return verdict

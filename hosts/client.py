@@ -1,0 +1,156 @@
+"""The host's client: all that it starts ends with its block, and every wait has a bound.
+
+Source: SPEC G1; DESIGN section 4.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Unpack
+
+import anyio
+import structlog
+
+from pmcl.bus import open_connection
+from pmcl.bus.tasks import background_tasks
+from pmcl.contracts import BusError, CompleteTurn, HostError, LeaseState, LedgerError
+from pmcl.hosts.asking import ask
+from pmcl.hosts.checking import Checker
+from pmcl.hosts.config import HostConfig
+from pmcl.hosts.dispatch import Dispatch
+from pmcl.hosts.observing import ObservationFields, Observer
+from pmcl.hosts.proposal import Proposal
+from pmcl.hosts.session import Session
+from pmcl.hosts.verdict import Verdict
+from pmcl.outbox import open_host_file
+
+__all__ = ["Host"]
+
+log = structlog.get_logger()
+
+
+class Host:
+    """One client of the sidecar, for one host; several of them may share the host's file."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._checker = Checker(session)
+        self._observer = Observer(session)
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(cls, config: HostConfig) -> AsyncIterator["Host"]:
+        """Connect, begin or join the lease, and close what dead siblings left.
+
+        When the sidecar does not answer within `deadline_ms`, the host starts degraded and gets its
+        lease later. At the end, verdicts that were not used are closed, and the last outcomes get
+        `close_ms` to reach the bus; what does not is sent at the next start.
+
+        Raises:
+            RefusedError: the lease was refused.
+            HostError, LedgerError: the host's file cannot be used.
+        """
+        async with (
+            open_host_file(config.file) as file,
+            open_connection(config.credentials.connection_config()) as connection,
+            background_tasks() as tasks,
+        ):
+            session = Session(config, connection, file)
+            tasks.start_soon(session.delivery.run)
+            tasks.start_soon(session.keeper.run)
+            tasks.start_soon(session.outstanding.run, session.delivery.wake)
+            try:
+                await session.keeper.wait(config.deadline_ms / 1000)
+                yield cls(session)
+            finally:
+                await _close(session)
+
+    @property
+    def generation(self) -> int | None:
+        """The generation of the living lease; `None` while there is none.
+
+        Raises:
+            StaleGenerationError: a newer begin has fenced this host.
+            HostError: the lease was disabled here.
+        """
+        binding = self._session.keeper.binding
+        return None if binding is None else binding.generation
+
+    async def observe(self, **fields: Unpack[ObservationFields]) -> str:
+        """Return the evidence id once the observation is stored.
+
+        Delivered once: it is sent with the same number as often as needed within `observe_ms`.
+
+        Raises:
+            ContractError: the observation does not have its shape; it was not sent.
+            ObservationLostError: it was not stored in time, as far as is known. Should it have
+                been, the ledger still does not count it.
+            HostError: the host's file is full.
+        """
+        (evidence_id,) = await self._observer.observe([fields])
+        return evidence_id
+
+    async def observe_many(self, observed: Sequence[ObservationFields]) -> list[str]:
+        """Return the evidence ids, in order, once all are stored. Raises as `observe`."""
+        return await self._observer.observe(observed)
+
+    async def check(self, proposal: Proposal) -> Verdict:
+        """Return the verdict on a proposal, within `deadline_ms`, whoever answers or not.
+
+        Raises:
+            RefusedError: the request itself was refused; nothing may be dispatched.
+            HostError: this host may not ask any more.
+        """
+        return await self._checker.check(proposal)
+
+    def dispatch(self, verdict: Verdict, proposal: Proposal) -> Dispatch:
+        """Return the block in which the tool may run, once.
+
+        Entering raises `HostError` or `LedgerError` unless the verdict is claimed: the tool must
+        not run then. Leaving records the outcome.
+        """
+        return Dispatch(self._session, verdict, proposal)
+
+    async def complete(self, turn_id: str) -> None:
+        """End a turn after a successful response; the same turn again changes nothing.
+
+        Raises:
+            RefusedError: the sidecar refused.
+            BusError, HostError: nobody answered, or there is no lease.
+        """
+        config, keeper = self._session.config, self._session.keeper
+        timeout_s = config.deadline_ms / 1000
+        binding = await keeper.wait(timeout_s)
+        if binding is None:
+            raise HostError("no lease")
+        await ask(
+            self._session.connection,
+            config.subject("lease", "complete"),
+            CompleteTurn(
+                lease_id=binding.lease_id,
+                generation=binding.generation,
+                turn_id=turn_id,
+                responded=True,
+            ),
+            LeaseState,
+            watermark=(self._session.file.epoch, 0),
+            timeout_s=timeout_s,
+        )
+
+    async def disable(self) -> None:
+        """End the lease now; nothing can be checked or dispatched after it.
+
+        Raises:
+            RefusedError, BusError: the sidecar did not confirm; the lease runs out by itself.
+        """
+        await self._session.keeper.disable(self._session.config.deadline_ms / 1000)
+
+
+async def _close(session: Session) -> None:
+    """Close open verdicts and give the last outcomes their time."""
+    with anyio.move_on_after(session.config.close_ms / 1000, shield=True):
+        try:
+            await session.outstanding.close(ended_s=float("inf"))
+            if session.connection.ready:
+                await session.delivery.sent(session.config.close_ms / 1000)
+        except (BusError, LedgerError) as error:
+            log.warning("host.closed_early", error=type(error).__name__)

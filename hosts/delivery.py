@@ -1,0 +1,123 @@
+"""What is in the host's file reaches the ledger, however often the bus goes away.
+
+A message is sent until a receipt says that the ledger has committed it. Each look also closes what
+dead siblings and late reservations left.
+Source: DESIGN sections 2 and 3.8; facts/reliability, section 4.
+"""
+
+import anyio
+import structlog
+
+from pmcl.bus import Connection
+from pmcl.contracts import BusError, Kind, LedgerError, Received
+from pmcl.hosts.clock import now_s, wall_ms
+from pmcl.hosts.config import HostConfig
+from pmcl.hosts.intake import Numbered, store_each
+from pmcl.outbox import HostFile, PendingMessage
+
+__all__ = ["Delivery"]
+
+log = structlog.get_logger()
+
+_PAGE = 64
+_RETRY_S = 0.5
+_SEND_S = 2.0
+
+
+class Delivery:
+    """Delivers the outbox of one host file; `run` must run beside it."""
+
+    def __init__(self, connection: Connection, file: HostFile, config: HostConfig) -> None:
+        self._connection = connection
+        self._file = file
+        self._config = config
+        self._wanted = anyio.Event()
+        self._progress = anyio.Event()
+        self._begun = 0
+        self._done = 0
+        self._received: Received | None = None
+        self._again_before_ms = 0
+        self._swept_s = float("-inf")
+        connection.on_ready(self._reconnected)
+
+    def wake(self) -> None:
+        """Look at the file now."""
+        self._wanted.set()
+
+    def received(self, received: Received) -> None:
+        """Take in a receipt, from a reply that is known to be the sidecar's; never waits."""
+        self._received = received
+        self.wake()
+
+    async def sent(self, timeout_s: float) -> bool:
+        """Return whether all that is in the file now was acknowledged within the time."""
+        awaited = self._begun + 1
+        self.wake()
+        with anyio.move_on_after(timeout_s):
+            while self._done < awaited:
+                await self._progress.wait()
+            return True
+        return False
+
+    async def run(self) -> None:
+        """Deliver for ever."""
+        while True:
+            pause_s = self._config.sweep_ms / 1000
+            try:
+                await self.look()
+            except (LedgerError, BusError) as error:
+                log.warning("delivery.failed", error=type(error).__name__, reason=str(error))
+                pause_s = _RETRY_S
+            with anyio.move_on_after(pause_s):
+                await self._wanted.wait()
+            self._wanted = anyio.Event()
+
+    async def look(self) -> None:
+        """Sweep when it is time, take in the receipt, send what is due.
+
+        Raises:
+            BusError: a message was not acknowledged; what was is noted.
+            LedgerError: the file failed.
+        """
+        self._begun += 1
+        if now_s() >= self._swept_s + self._config.sweep_ms / 1000:
+            await self._sweep()
+        received, self._received = self._received, None
+        if received is not None and await self._file.receipted(received):
+            log.warning("delivery.ledger_changed", ledger_epoch=received.ledger_epoch)
+        if self._connection.ready:
+            await self._send()
+            self._done = self._begun
+            self._progress.set()
+            self._progress = anyio.Event()
+
+    async def _sweep(self) -> None:
+        swept = await self._file.sweep()
+        self._swept_s = now_s()
+        if swept.orphans or swept.voids:
+            log.info("host_file.swept", orphans=swept.orphans, voids=swept.voids)
+
+    async def _send(self) -> None:
+        again_before_ms = self._again_before_ms
+        before_ms = max(again_before_ms, wall_ms() - self._config.resend_ms)
+        after = 0
+        while rows := await self._file.pending(after=after, sent_before_ms=before_ms, limit=_PAGE):
+            await self._send_page(rows)
+            after = rows[-1].number
+        if self._again_before_ms == again_before_ms:
+            self._again_before_ms = 0
+
+    async def _send_page(self, rows: list[PendingMessage]) -> None:
+        stored = await store_each(self._connection, [self._numbered(row) for row in rows], _SEND_S)
+        if stored:
+            await self._file.sent(stored)
+        if len(stored) < len(rows):
+            raise BusError(f"{len(rows) - len(stored)} of {len(rows)} messages not acknowledged")
+
+    def _numbered(self, row: PendingMessage) -> Numbered:
+        kind: Kind = "observation" if row.kind == "void" else "outcome"
+        return Numbered(self._config.subject(kind), self._file.epoch, row.number, row.body)
+
+    def _reconnected(self) -> None:
+        self._again_before_ms = wall_ms()
+        self.wake()

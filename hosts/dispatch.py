@@ -1,0 +1,221 @@
+"""A tool runs only inside a claim: made before it, once for one verdict, closed once after it.
+
+What ends the block decides the outcome; a process that dies inside it leaves the claim to its
+siblings, who close it as `unknown`.
+Source: SPEC C8, C9, D1; DESIGN section 3.8.
+"""
+
+import re
+from types import TracebackType
+from typing import Any
+
+import anyio
+import msgspec
+import structlog
+from anyio.lowlevel import checkpoint_if_cancelled
+from ulid import ULID
+
+from pmcl.contracts import (
+    AuditReceipt,
+    ContractError,
+    HostError,
+    Id,
+    LedgerError,
+    Outcome,
+    OutcomeStatus,
+    PmclError,
+    Receipt,
+)
+from pmcl.hosts.clock import now_s, wall_ms
+from pmcl.hosts.errors import DispatchRefusedError
+from pmcl.hosts.outstanding import claim_of
+from pmcl.hosts.proposal import Proposal, bind
+from pmcl.hosts.session import Session
+from pmcl.hosts.verdict import Verdict
+
+__all__ = ["Dispatch", "Run"]
+
+log = structlog.get_logger()
+
+_RECORD_S = 5.0
+_PAUSE_S = 0.1
+_not_in_id = re.compile(r"[^A-Za-z0-9._:/-]+")
+
+
+class Run:
+    """What came of the call; the last thing said counts, and what is said beats an exception."""
+
+    def __init__(self) -> None:
+        self.status: OutcomeStatus | None = None
+        self.failure_mode: str | None = None
+        self.receipt: Receipt | None = None
+
+    def succeeded(self, receipt: Receipt | None = None) -> None:
+        """Note success.
+
+        Raises:
+            ContractError: the receipt is malformed; the success stands, without it.
+        """
+        self._note("succeeded")
+        if receipt is not None:
+            self.receipt = _fitting("$.receipt", msgspec.to_builtins(receipt), Receipt)
+
+    def failed(self, mode: str) -> None:
+        """Note a failure; `mode` is a short code, an `Id`.
+
+        Raises:
+            ContractError: the mode is none; the failure stands, as `other`.
+        """
+        self._note("failed", "other")
+        self.failure_mode = _fitting("$.failure_mode", mode, Id)
+
+    def unknown(self) -> None:
+        """Note that nobody saw the end."""
+        self._note("unknown")
+
+    def end(self, error: BaseException | None) -> None:
+        """Take what ended the block for the result, if none was said."""
+        if self.status is not None:
+            return
+        if error is None:
+            self._note("succeeded")
+        elif isinstance(error, anyio.get_cancelled_exc_class()):
+            self._note("cancelled")
+        elif isinstance(error, Exception):
+            self._note("failed", _mode_of(error))
+        else:
+            self._note("unknown")
+
+    def _note(self, status: OutcomeStatus, mode: str | None = None) -> None:
+        self.status, self.failure_mode, self.receipt = status, mode, None
+
+
+class Dispatch:
+    """The block in which one verdict is used."""
+
+    def __init__(self, session: Session, verdict: Verdict, proposal: Proposal) -> None:
+        self._session = session
+        self._verdict = verdict
+        self._proposal = proposal
+        self._run = Run()
+        self._began_s = 0.0
+
+    async def __aenter__(self) -> Run:
+        """Claim the verdict.
+
+        Raises:
+            DispatchRefusedError: it may not be used; the tool must not run.
+            HostError, LedgerError: the claim could not be written; the tool must not run.
+        """
+        self._check()
+        with anyio.CancelScope(shield=True):  # bounded by the store's own wait for the file
+            claimed = await self._session.file.claim(claim_of(self._verdict))
+        if not claimed:
+            raise self._refused("claimed")
+        self._session.outstanding.remove(self._verdict)
+        try:
+            await checkpoint_if_cancelled()
+            self._check()
+        except BaseException:
+            self._run.status = "unused"
+            await self._record(None)
+            raise
+        self._began_s = now_s()
+        return self._run
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Record the result, and give it a moment to reach the bus.
+
+        Raises:
+            HostError, LedgerError: it could not be recorded, or the claim was closed elsewhere.
+        """
+        self._run.end(error)
+        await self._record(error)
+        if error is None and self._session.connection.ready:
+            await self._session.delivery.sent(self._session.config.deadline_ms / 1000)
+
+    def _check(self) -> None:
+        """Refuse unless the verdict is about this very call, now."""
+        verdict, proposal = self._verdict, self._proposal
+        if verdict.status == "held":
+            raise self._refused("held")
+        self._check_lease()
+        if now_s() >= verdict.ends_s:
+            raise self._refused("expired")
+        request = bind(proposal, verdict.binding, self._session.redaction_key)
+        if (request.call_id, request.proposal_hash) != (verdict.call_id, verdict.proposal_hash):
+            raise self._refused("other_proposal")
+
+    def _check_lease(self) -> None:
+        try:
+            binding = self._session.keeper.binding
+        except PmclError as error:
+            raise self._refused("fenced") from error
+        if self._verdict.is_judged and binding != self._verdict.binding:
+            raise self._refused("no_lease" if binding is None else "fenced")
+
+    def _refused(self, reason: str) -> DispatchRefusedError:
+        return DispatchRefusedError(self._verdict.call_id, reason)
+
+    async def _record(self, error: BaseException | None) -> None:
+        """Close the claim; the block's own error is never hidden by one of ours."""
+        result = self._result()
+        try:
+            with anyio.CancelScope(shield=True):
+                await self._finish(result)
+        except (HostError, LedgerError) as failure:
+            log.error("dispatch.unrecorded", call=self._verdict.call_id, reason=str(failure))
+            if error is None:
+                raise
+        self._session.delivery.wake()
+
+    async def _finish(self, result: Outcome | AuditReceipt) -> None:
+        ends_s = now_s() + _RECORD_S
+        while True:
+            try:
+                await self._session.file.finish(result)
+                return
+            except LedgerError:
+                if now_s() >= ends_s:
+                    raise
+            await anyio.sleep(_PAUSE_S)
+
+    def _result(self) -> Outcome | AuditReceipt:
+        verdict, run = self._verdict, self._run
+        assert run.status is not None
+        if not verdict.is_judged:
+            return AuditReceipt(
+                audit_id=verdict.claim_id,
+                call_id=verdict.call_id,
+                proposal_hash=verdict.proposal_hash,
+                cause=verdict.cause,
+                finished_at=wall_ms(),
+                status=run.status,
+                failure_mode=run.failure_mode,
+            )
+        return Outcome(
+            outcome_id=str(ULID()),
+            evaluation_id=verdict.claim_id,
+            proposal_hash=verdict.proposal_hash,
+            status=run.status,
+            finished_at=wall_ms(),
+            failure_mode=run.failure_mode,
+            receipt=run.receipt,
+            duration_ms=int((now_s() - self._began_s) * 1000) if self._began_s else None,
+        )
+
+
+def _fitting(field: str, value: object, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ContractError(field, "", str(error)) from error
+
+
+def _mode_of(error: Exception) -> str:
+    return _not_in_id.sub("-", type(error).__name__)[:128]

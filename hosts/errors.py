@@ -1,0 +1,42 @@
+"""What a host refuses by itself: after each error nothing ran, or nothing counts as stored."""
+
+from pmcl.contracts import HostError
+
+__all__ = ["DispatchRefusedError", "ObservationLostError", "ReplyError"]
+
+
+class DispatchRefusedError(HostError):
+    """The tool was not run and may not be run with this verdict.
+
+    Attributes:
+        reason: `held`, `claimed`, `expired`, `fenced`, `no_lease`, `other_proposal`, `unrecorded`.
+    """
+
+    def __init__(self, call_id: str, reason: str) -> None:
+        self.call_id = call_id
+        self.reason = reason
+        super().__init__(f"call {call_id} was not dispatched: {reason}")
+
+
+class ObservationLostError(HostError):
+    """Observations were not stored in time, as far as is known; they are closed and never count.
+
+    Attributes:
+        lost: keys of those that were not stored.
+        stored: evidence ids of the others of the same call.
+    """
+
+    def __init__(self, lost: tuple[str, ...], stored: tuple[str, ...], reason: str) -> None:
+        self.lost = lost
+        self.stored = stored
+        self.reason = reason
+        super().__init__(f"{len(lost)} observations not stored, {len(stored)} stored: {reason}")
+
+
+class ReplyError(HostError):
+    """A reply is not an answer to what was asked; it was ignored."""
+
+    def __init__(self, subject: str, reason: str) -> None:
+        self.subject = subject
+        self.reason = reason
+        super().__init__(f"reply on {subject}: {reason}")

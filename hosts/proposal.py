@@ -1,0 +1,91 @@
+"""A proposal is bound to one lease and to the exact raw arguments, and leaves without secrets.
+
+Source: SPEC C1, C11.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+from ulid import ULID
+
+from pmcl.contracts import (
+    CheckpointRequest,
+    Effect,
+    ExpectedReceipt,
+    Justification,
+    Premortem,
+    Resource,
+    Reversibility,
+    Tool,
+    arguments_commitment,
+    proposal_hash,
+)
+from pmcl.judgement import redact_request
+
+__all__ = ["Binding", "Proposal", "bind"]
+
+_UNKNOWN_HASH = "0" * 64
+
+
+def _new_call_id() -> str:
+    return str(ULID())
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """What the host wants to do, before anything was dispatched.
+
+    Attributes:
+        arguments: raw; they are run, but only their redacted form is sent.
+        call_id: unique per scope and host for ever; made when it is not given.
+        resources: what the call would touch, resolved by the host.
+    """
+
+    goal: str
+    tool: Tool
+    arguments: dict[str, Any]
+    call_id: str = msgspec.field(default_factory=_new_call_id)
+    kind: Literal["tool", "plan", "recommendation"] = "tool"
+    resources: tuple[Resource, ...] = ()
+    expected_outcome: str | None = None
+    expected_receipt: ExpectedReceipt | None = None
+    read_only: bool | None = None
+    effect: Effect | None = None
+    reversibility: Reversibility | None = None
+    premortem: Premortem | None = None
+    justification: Justification | None = None
+    rejected_alternatives: tuple[str, ...] = ()
+    evidence_ids: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Proposal(call_id={self.call_id!r}, tool={self.tool.server}/{self.tool.name})"
+
+
+class Binding(msgspec.Struct, frozen=True, kw_only=True):
+    """Under which lease a proposal is made; the salt is not shown."""
+
+    scope: str
+    host: str
+    lease_id: str
+    generation: int
+    salt: str
+
+    def __repr__(self) -> str:
+        return f"Binding(lease_id={self.lease_id!r}, generation={self.generation})"
+
+
+def bind(proposal: Proposal, binding: Binding, redaction_key: bytes) -> CheckpointRequest:
+    """Return the request: redacted, committed to the raw arguments, hashed.
+
+    Raises:
+        ContractError: the arguments have no canonical form.
+    """
+    raw = CheckpointRequest(
+        **msgspec.structs.asdict(proposal),
+        lease_id=binding.lease_id,
+        generation=binding.generation,
+        arguments_commitment=arguments_commitment(binding.salt, proposal.arguments),
+        proposal_hash=_UNKNOWN_HASH,
+    )
+    request = redact_request(raw, redaction_key)
+    hashed = proposal_hash(binding.scope, binding.host, request)
+    return msgspec.structs.replace(request, proposal_hash=hashed)

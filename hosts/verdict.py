@@ -1,0 +1,117 @@
+"""A verdict clears a veto for one call, once, for a while; it grants nothing.
+
+It is made of a reply that names the call, the hash and the generation that were asked about, or of
+nobody's answer: then only a local inspection may go on.
+Source: SPEC C2, C8, C9; DESIGN section 4.
+"""
+
+import msgspec
+from ulid import ULID
+
+from pmcl.contracts import (
+    AuthoritySnapshot,
+    CheckpointRequest,
+    CheckpointStatus,
+    Evaluation,
+    Tool,
+    limits,
+)
+from pmcl.hosts.clock import now_s
+from pmcl.hosts.proposal import Binding
+from pmcl.judgement import classify
+
+__all__ = ["Verdict", "answers", "degraded", "judged"]
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What the host may do with one proposal.
+
+    Attributes:
+        status: `passed` and `degraded` may be dispatched, once; `held` never.
+        reasons: `authority.*`, `plan.*`, `hold.*` or `degraded.*`; empty on a pass.
+        revision_request: what would lift the hold, for the model.
+        evaluation: the sidecar's whole answer; `None` when nobody gave one.
+        claim_id: evaluation id, or the audit id of an inspection that nobody judged.
+        ends_s: by `pmcl.hosts.clock.now_s`.
+    """
+
+    status: CheckpointStatus
+    call_id: str
+    proposal_hash: str
+    reasons: tuple[str, ...]
+    revision_request: str | None = None
+    evaluation: Evaluation | None = None
+    binding: Binding
+    claim_id: str
+    ends_s: float
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the sidecar passed it, so that an outcome is owed."""
+        return self.status == "passed"
+
+    @property
+    def cause(self) -> str:
+        """Why nobody judged it, as a code; "" if somebody did."""
+        return "" if self.is_judged or not self.reasons else self.reasons[0].partition(".")[2]
+
+
+def answers(evaluation: Evaluation, request: CheckpointRequest) -> bool:
+    """Return whether the evaluation is about this very request."""
+    return (
+        evaluation.call_id == request.call_id
+        and evaluation.proposal_hash == request.proposal_hash
+        and evaluation.generation == request.generation
+    )
+
+
+def judged(
+    evaluation: Evaluation, request: CheckpointRequest, binding: Binding, asked_s: float
+) -> Verdict:
+    """Return the verdict that the sidecar gave; its time counts from when it was asked."""
+    status = evaluation.checkpoint_status
+    reasons = evaluation.reasons
+    if status == "degraded" and not _is_inspection(request):
+        status = "held"
+    return Verdict(
+        status=status,
+        call_id=request.call_id,
+        proposal_hash=request.proposal_hash,
+        reasons=reasons,
+        revision_request=evaluation.revision_request,
+        evaluation=evaluation,
+        binding=binding,
+        claim_id=evaluation.evaluation_id if status == "passed" else str(ULID()),
+        ends_s=asked_s + evaluation.valid_for_ms / 1000,
+    )
+
+
+def degraded(
+    request: CheckpointRequest, binding: Binding, authority: AuthoritySnapshot, cause: str
+) -> Verdict:
+    """Return the verdict on a request that nobody judged: it goes on only as a local inspection.
+
+    The host's own authority counts here, since nobody else has looked at it.
+    """
+    goes_on = _is_inspection(request) and _is_granted(request.tool, authority)
+    return Verdict(
+        status="degraded" if goes_on else "held",
+        call_id=request.call_id,
+        proposal_hash=request.proposal_hash,
+        reasons=(f"degraded.{cause}",),
+        binding=binding,
+        claim_id=str(ULID()),
+        ends_s=now_s() + limits.VERDICT_TTL_MS / 1000,
+    )
+
+
+def _is_inspection(request: CheckpointRequest) -> bool:
+    effect = classify(request.tool.name, request.effect, request.read_only)
+    return request.kind == "tool" and effect == "inspect_local"
+
+
+def _is_granted(tool: Tool, authority: AuthoritySnapshot) -> bool:
+    fallback = authority.tools.get("*", "prohibit")
+    by_tool = authority.tools.get(f"{tool.server}/{tool.name}", fallback)
+    by_effect = authority.effects.get("inspect_local", "prohibit")
+    return by_tool == "grant" and by_effect == "grant"
