@@ -5,7 +5,7 @@ A key file is complete or absent: it is written beside its place and then linked
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_bytes, token_hex
@@ -141,21 +141,31 @@ class Keyring:
         return dict(sorted(self._hosts().items()))
 
     def add_host(self, scope: str, host: str, trust: tuple[TrustLabel, ...] = DEFAULT_TRUST) -> str:
-        """The host is registered; its seed is returned and kept nowhere.
+        """The host is registered; its seed is returned and kept nowhere. Raises as `add_hosts`."""
+        (seed,) = self.add_hosts([(scope, host)], trust)
+        return seed
+
+    def add_hosts(
+        self, names: Sequence[tuple[str, str]], trust: tuple[TrustLabel, ...] = DEFAULT_TRUST
+    ) -> list[str]:
+        """All hosts, (scope, host) each, are registered, or none; their seeds are returned.
 
         Raises:
-            ContractError: scope or host is not a token.
-            KeyringError: the host is registered already.
+            ContractError: a scope or host is not a token.
+            KeyringError: a host is registered already.
         """
-        name = (check_token("scope", scope), check_token("host", host))
-        seed = new_seed()
+        for scope, host in names:
+            check_token("scope", scope)
+            check_token("host", host)
+        seeds = [new_seed() for _ in names]
         with self._locked():
             hosts = self._hosts()
-            if name in hosts:
-                raise KeyringError(f"host {scope}/{host} is registered already")
-            hosts[name] = HostEntry(nkey=public_key(seed), trust=trust)
+            for name, seed in zip(names, seeds, strict=True):
+                if name in hosts:
+                    raise KeyringError(f"host {name[0]}/{name[1]} is registered already")
+                hosts[name] = HostEntry(nkey=public_key(seed), trust=trust)
             self._write_hosts(hosts)
-        return seed
+        return seeds
 
     def remove_host(self, scope: str, host: str) -> None:
         """The host is not registered; its key opens nothing after the next reload."""

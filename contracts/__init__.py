@@ -19,6 +19,7 @@ from pmcl.contracts.checkpoint import (
     StateItem,
     Tool,
 )
+from pmcl.contracts.context import ContextRequest
 from pmcl.contracts.contract import Contract, convert, decode, encode, schema_of
 from pmcl.contracts.errors import (
     AuthorityError,
@@ -128,6 +129,7 @@ __all__ = [
     "CompleteTurn",
     "Confidence",
     "ConflictError",
+    "ContextRequest",
     "Contract",
     "ContractError",
     "Count",

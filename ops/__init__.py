@@ -1,0 +1,1 @@
+"""The operator's room: settings, the cell, and the `pmcl` command."""

@@ -2,6 +2,7 @@
 
 from pmcl.workers.checkpoint import CheckpointWorker
 from pmcl.workers.commits import CommitSignal
+from pmcl.workers.context import ContextWorker
 from pmcl.workers.lease import LeaseTimes, LeaseWorker
 from pmcl.workers.observe import AllowedTrust, ObserveWorker
 from pmcl.workers.outcome import OutcomeWorker
@@ -23,6 +24,7 @@ __all__ = [
     "AllowedTrust",
     "CheckpointWorker",
     "CommitSignal",
+    "ContextWorker",
     "DeadLetter",
     "Decision",
     "Done",

@@ -9,8 +9,10 @@ import msgspec
 import structlog
 from anyio.abc import TaskGroup
 
-from pmcl.bus import BusError, Connection, Message
+from pmcl.bus import Connection, Message, Subscription
 from pmcl.contracts import (
+    PREFIX,
+    BusError,
     BusyError,
     Contract,
     ContractError,
@@ -63,6 +65,8 @@ class RequestLoop:
         self._workers = {worker.kind: worker for worker in workers}
         self._limits = limits
         self._under_way: Counter[tuple[str, str]] = Counter()
+        self._idle = anyio.Event()
+        self._taking: list[Subscription] = []
 
     async def serve(self, tasks: TaskGroup) -> None:
         """Subscribe; from now on each request is answered by a task of `tasks`."""
@@ -71,7 +75,16 @@ class RequestLoop:
             tasks.start_soon(self._serve, message)
 
         for kind in self._workers:
-            await self._connection.subscribe(f"pmcl.v1.{kind}.*.*.*", receive, queue="cell")
+            subject = f"{PREFIX}.{kind}.>"
+            self._taking.append(await self._connection.subscribe(subject, receive, queue="cell"))
+
+    async def drain(self) -> None:
+        """Take no more; return when what was taken has its reply."""
+        for subscription in self._taking:
+            await subscription.unsubscribe()
+        while self._under_way:
+            self._idle = anyio.Event()
+            await self._idle.wait()
 
     async def _serve(self, message: Message) -> None:
         if not message.reply.startswith(_REPLY_SUBJECTS):
@@ -116,6 +129,7 @@ class RequestLoop:
             self._under_way[sender] -= 1
             if not self._under_way[sender]:
                 del self._under_way[sender]
+                self._idle.set()
 
     async def _answer(self, message: Message, subject: Subject, budget_s: float) -> Contract:
         worker = self._workers[subject.kind]

@@ -6,8 +6,9 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from pmcl.bus import BusError, Connection, Delivery, Message
+from pmcl.bus import Connection, Delivery, Message
 from pmcl.contracts import (
+    BusError,
     Contract,
     DeadLetteredError,
     RefusedError,
@@ -47,7 +48,7 @@ class StreamHandler:
     def __init__(self, connection: Connection, units: Units, worker: StreamWorker[Any]) -> None:
         self._connection = connection
         self._units = units
-        self._worker = worker
+        self.worker = worker
         # Only messages that failed are counted, so the count is bounded by what is outstanding.
         self._failures: Counter[tuple[str, int]] = Counter()
 
@@ -68,19 +69,19 @@ class StreamHandler:
         try:
             return await self._process(delivery.message)
         except (StoreBusyError, StoreUnavailableError) as error:
-            log.warning("stream.postponed", worker=self._worker.name, error=type(error).__name__)
+            log.warning("stream.postponed", worker=self.worker.name, error=type(error).__name__)
             return Retry(_RETRY_MS)
         except Exception as error:  # noqa: BLE001 - a poison message must not end the worker
             self._failures[key] += 1
             attempt = self._failures[key]
-            log.error("stream.failed", worker=self._worker.name, attempt=attempt, **where(error))
+            log.error("stream.failed", worker=self.worker.name, attempt=attempt, **where(error))
             if attempt < _ATTEMPTS:
                 return Retry(_RETRY_MS * 2**attempt)
             return Reject(type(error).__name__)
 
     async def _process(self, message: Message) -> Settlement:
         subject = parse_subject(message.subject)
-        if subject.kind != self._worker.kind:
+        if subject.kind != self.worker.kind:
             return Done()
         incoming = Incoming(subject=subject, body=None, epoch=_UNNUMBERED, number=_own(message))
         try:
@@ -90,10 +91,10 @@ class StreamHandler:
                 epoch=epoch_of(message.headers),
                 number=whole_number(message.headers, headers.NUMBER),
             )
-            body = decode(message.data, *self._worker.accepts)
+            body = decode(message.data, *self.worker.accepts)
             incoming = msgspec.structs.replace(incoming, body=body)
-            prepared = await self._worker.prepare(incoming)
-            return await self._units.numbered(self._worker, incoming, prepared)
+            prepared = await self.worker.prepare(incoming)
+            return await self._units.numbered(self.worker, incoming, prepared)
         except RefusedError as refused:
             log.info("stream.refused", subject=message.subject, code=refused.code)
             await self._units.refused(incoming, refused)
@@ -111,7 +112,7 @@ class StreamHandler:
         )
         try:
             await self._connection.request(
-                f"pmcl.v1.deadletter.{self._worker.name}",
+                f"pmcl.v1.deadletter.{self.worker.name}",
                 msgspec.json.encode(letter),
                 timeout_s=_STORE_TIMEOUT_S,
             )
@@ -121,7 +122,7 @@ class StreamHandler:
             await delivery.nak(_RETRY_MS)
             return
         self._failures.pop(key, None)
-        log.error("stream.dead_letter", worker=self._worker.name, reason=reason)
+        log.error("stream.dead_letter", worker=self.worker.name, reason=reason)
         await delivery.term()
 
     async def _close(self, message: Message) -> None:

@@ -1,0 +1,223 @@
+"""A cell: one ledger with the workers around it. Everything is put together here and only here.
+
+It is ready when the streams are as they must be, LOG agrees with the journal, and every worker
+listens. It drains on the way out: what was taken is committed, journalled and relayed.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+import msgspec
+import structlog
+
+from pmcl.bus import (
+    INTAKE,
+    Connection,
+    EmbeddedServer,
+    Identity,
+    Keyring,
+    PullConfig,
+    ServerConfig,
+    StreamMissingError,
+    check_server,
+    ensure_streams,
+    open_connection,
+    pull,
+    rewind_consumers,
+    run_server,
+)
+from pmcl.contracts import BusError
+from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
+from pmcl.ops.registry import HostRegistry
+from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import ledger_key, use_state_dir
+from pmcl.outbox import Relay, RelayConfig
+from pmcl.store import StoreBusyError, StoreConfig, StoreUnavailableError, Writer, open_writer
+from pmcl.workers import (
+    CheckpointWorker,
+    CommitSignal,
+    ContextWorker,
+    LeaseTimes,
+    LeaseWorker,
+    ObserveWorker,
+    OutcomeWorker,
+    RequestLimits,
+    RequestLoop,
+    RequestWorker,
+    StreamHandler,
+    Units,
+)
+
+__all__ = ["Cell", "run_cell"]
+
+log = structlog.get_logger()
+
+_CONNECT_S: Final = 30.0
+_DRAIN_S: Final = 5.0
+_SWEEP_S: Final = 1.0
+_RETRY_S: Final = 0.5
+
+
+class Cell:
+    """A running sidecar."""
+
+    def __init__(
+        self, url: str, keyring: Keyring, registry: HostRegistry, server: EmbeddedServer | None
+    ) -> None:
+        self.url = url
+        self._keyring = keyring
+        self._registry = registry
+        self._server = server
+
+    async def reload(self) -> None:
+        """Hosts that were added may connect, hosts that were removed may not."""
+        await anyio.to_thread.run_sync(self._registry.load)
+        if self._server is not None:
+            await self._server.reload()
+        log.info("cell.reloaded")
+
+    def admin(self) -> AbstractAsyncContextManager[Connection]:
+        """Return a connection, to be entered, that may create and repair streams."""
+        return self.connect("admin")
+
+    @asynccontextmanager
+    async def connect(self, identity: Identity) -> AsyncIterator[Connection]:
+        """Yield a ready connection of one of the sidecar's own identities."""
+        async with open_connection(self._keyring.connection_config(identity, self.url)) as opened:
+            await opened.wait_ready(_CONNECT_S)
+            yield opened
+
+
+@asynccontextmanager
+async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
+    """Yield a cell that is ready; it drains and stops with the block.
+
+    Raises:
+        StateDirInUseError: another sidecar runs on the state directory.
+        StreamConfigError, ServerError: the bus is not fit for the guarantees.
+        JournalBehindError: LOG knows more than the ledger, which is an older copy.
+        StoreVersionError: the ledger is of a newer version.
+    """
+    async with AsyncExitStack() as stack:
+        stack.enter_context(use_state_dir(settings.state_dir))
+        keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
+        registry = HostRegistry(keyring)
+        server: EmbeddedServer | None = None
+        if settings.server_url is None:
+            config = ServerConfig(state_dir=settings.state_dir / "nats")
+            server = await stack.enter_async_context(run_server(config, keyring))
+        url = settings.server_url or _embedded(server).url
+        await check_server(settings.server_monitor_url or _embedded(server).monitor_url)
+        cell = Cell(url, keyring, registry, server)
+        writer = await stack.enter_async_context(open_writer(_store(settings)))
+        await stack.enter_async_context(_working(settings, cell, registry, writer))
+        yield cell
+
+
+def _embedded(server: EmbeddedServer | None) -> EmbeddedServer:
+    assert server is not None
+    return server
+
+
+def _store(settings: Settings) -> StoreConfig:
+    return StoreConfig(
+        path=settings.ledger_path,
+        schemas=SCHEMAS,
+        application_id=APPLICATION_ID,
+        version=SCHEMA_VERSION,
+    )
+
+
+@asynccontextmanager
+async def _working(
+    settings: Settings, cell: Cell, registry: HostRegistry, writer: Writer
+) -> AsyncIterator[None]:
+    async with cell.admin() as admin:
+        await ensure_streams(admin)
+        await rewind_consumers(admin)
+    commits = CommitSignal()
+    writer.on_commit(commits.notify)
+    async with (
+        cell.connect("relay") as relaying,
+        cell.connect("worker") as working,
+        anyio.create_task_group() as tasks,
+    ):
+        relay = Relay(relaying, settings.ledger_path, cell.admin, RelayConfig())
+        writer.on_commit(relay.wake)
+        await relay.check()
+        tasks.start_soon(relay.run)
+        crew = await _crew(settings, registry, Units(writer), working)
+        requests = RequestLoop(working, crew.units, commits, crew.requests, _limits(settings))
+        await requests.serve(tasks)
+        for handler in crew.streams:
+            tasks.start_soon(_consume, cell, working, handler, settings.stream_slots)
+        tasks.start_soon(_sweep, crew.units)
+        try:
+            yield
+        finally:
+            with anyio.move_on_after(_DRAIN_S, shield=True) as drain:
+                await requests.drain()
+                await relay.caught_up()
+            if drain.cancelled_caught:
+                log.warning("cell.not_drained")
+            tasks.cancel_scope.cancel()
+
+
+class _Crew(msgspec.Struct, frozen=True):
+    units: Units
+    requests: tuple[RequestWorker[Any], ...]
+    streams: tuple[StreamHandler, ...]
+
+
+async def _crew(
+    settings: Settings, registry: HostRegistry, units: Units, working: Connection
+) -> _Crew:
+    key = await anyio.to_thread.run_sync(ledger_key, settings.state_dir)
+    times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
+    observe = ObserveWorker(key, registry.allowed_trust)
+    return _Crew(
+        units=units,
+        requests=(
+            CheckpointWorker(key),
+            ContextWorker(),
+            LeaseWorker(key, times),
+        ),
+        streams=(
+            StreamHandler(working, units, observe),
+            StreamHandler(working, units, OutcomeWorker()),
+        ),
+    )
+
+
+def _limits(settings: Settings) -> RequestLimits:
+    return RequestLimits(cell=settings.queue_cell, host=settings.queue_host)
+
+
+async def _consume(cell: Cell, working: Connection, handler: StreamHandler, slots: int) -> None:
+    """Take from INTAKE for ever; a stream or consumer that went missing is made again."""
+    config = PullConfig(stream=INTAKE, durable=handler.worker.name, slots=slots)
+    while True:
+        try:
+            await pull(working, config, handler.handle)
+        except StreamMissingError as missing:
+            log.warning("cell.stream_missing", durable=config.durable, error=str(missing))
+        try:
+            async with cell.admin() as admin:
+                await ensure_streams(admin)
+        except BusError as error:
+            log.warning("cell.streams_not_ensured", error=type(error).__name__)
+            await anyio.sleep(_RETRY_S)
+
+
+async def _sweep(units: Units) -> None:
+    """Do what time alone brings about, once a second."""
+    while True:
+        await anyio.sleep(_SWEEP_S)
+        try:
+            while await units.sweep():
+                pass
+        except (StoreBusyError, StoreUnavailableError) as error:
+            log.warning("cell.sweep_postponed", error=type(error).__name__)

@@ -1,0 +1,130 @@
+"""The `pmcl` command. Every command has `--json`; an error is one clear line and exit code 1."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+from cyclopts import App, Parameter
+
+from pmcl.contracts import PmclError
+from pmcl.ops.console import configure_logs, console, print_json
+from pmcl.ops.settings import Settings, load_settings
+
+__all__ = ["app", "main"]
+
+app = App(name="pmcl", help="A veto-only sidecar between an agent's wish and a tool's effect.")
+host_app = App(name="host", help="Hosts that may connect.")
+evaluate_app = App(name="evaluate", help="How well the checkpoint does on recorded input.")
+app.command(host_app)
+app.command(evaluate_app)
+
+StateDir = Annotated[
+    Path | None, Parameter(help="Keys, ledger and the embedded server's store; PMCL_STATE_DIR.")
+]
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="One line of JSON.")]
+
+
+def _settings(**given: Any) -> Settings:
+    settings = load_settings(overrides=given)
+    configure_logs(settings.log_level)
+    return settings
+
+
+def _run(function: Any, *arguments: Any, **options: Any) -> Any:
+    async def call() -> Any:
+        return await function(*arguments, **options)
+
+    return anyio.run(call, backend_options={"use_uvloop": sys.platform != "win32"})
+
+
+@app.command
+def up(
+    *,
+    state_dir: StateDir = None,
+    server_url: str | None = None,
+    server_monitor_url: str | None = None,
+    json: Json = False,
+) -> None:
+    """Run the sidecar: embedded NATS, streams, workers. Ctrl-C drains."""
+    from pmcl.ops.up import up as run
+
+    settings = _settings(
+        state_dir=state_dir, server_url=server_url, server_monitor_url=server_monitor_url
+    )
+    _run(run, settings, as_json=json)
+
+
+@app.command
+def status(*, state_dir: StateDir = None, json: Json = False) -> None:
+    """Show what runs, what is in the ledger, and what waits."""
+    from pmcl.ops.status import read_status, show_status
+
+    found = _run(read_status, _settings(state_dir=state_dir))
+    print_json(found) if json else show_status(found)
+
+
+@app.command
+def demo(*, json: Json = False) -> None:
+    """Show a pass with its outcome, a hold before dispatch, and a failure that is remembered."""
+    from pmcl.ops.demo import demo as run
+
+    configure_logs("error")
+    if not _run(run, as_json=json):
+        sys.exit(1)
+
+
+@host_app.command
+def add(
+    name: str,
+    *,
+    scope: str,
+    trust: tuple[str, ...] = (),
+    out: Path | None = None,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Register a host and write its credentials.
+
+    Args:
+        name: The host's name: 1 to 64 of a-z, 0-9, _ and -.
+        scope: The scope (project, tenant) it works in; the same characters.
+        trust: Trust labels it may assert; without it, every label but `operator`.
+        out: Where the credentials go; default: `credentials/` in the state directory.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.host_add import add_host
+
+    path = _run(add_host, _settings(state_dir=state_dir), scope, name, trust, out)
+    if json:
+        print_json({"credentials": str(path)})
+    else:
+        console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
+
+
+@evaluate_app.command
+def traces(*files: Path, json: Json = False) -> None:
+    """Run recorded agent traces through the whole pipeline, over the real bus, as a host would.
+
+    Args:
+        files: JSON lines, plain or gzipped; one trace a line.
+        json: One line of JSON.
+    """
+    from pmcl.ops.traces import evaluate_traces, show_report
+
+    configure_logs("error")
+    report = _run(evaluate_traces, files)
+    print_json(report) if json else show_report(report)
+
+
+def main() -> None:
+    """Run the command line; known errors are told in one line."""
+    try:
+        app()
+    except PmclError as error:
+        console.stderr = True
+        console.print(f"pmcl: {error}", style="red", soft_wrap=True, markup=False)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,244 @@
+"""`pmcl demo`: the live qualification, with a real sidecar process, a real bus and real files.
+
+Source: SPEC H2; P1, Evaluation Methodology. The idle cycle comes with reflection.
+"""
+
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+import msgspec
+from anyio.streams.text import TextReceiveStream
+
+from pmcl.contracts import (
+    AuthoritySnapshot,
+    ExpectedReceipt,
+    PmclError,
+    Premortem,
+    Receipt,
+    Resource,
+    Tool,
+    canonical,
+    sha256,
+)
+from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal, Verdict
+from pmcl.ops.console import console, print_json
+from pmcl.ops.host_add import register_hosts
+from pmcl.ops.settings import Settings
+from pmcl.store import load_queries, open_reader
+
+__all__ = ["demo"]
+
+_queries = load_queries("pmcl.ops", "demo")
+_READY_S: Final = 30.0
+_LINKED_S: Final = 5.0
+_STOP_S: Final = 10.0
+
+
+class DemoError(PmclError):
+    """A step of the demonstration did not do what it promises."""
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """One line of the demonstration with the facts that show it."""
+
+    name: str
+    facts: dict[str, Any]
+
+
+async def demo(*, as_json: bool) -> bool:
+    """Print the three steps; return whether all of them held."""
+    with tempfile.TemporaryDirectory(prefix="pmcl-demo-") as directory:
+        settings = Settings(state_dir=Path(directory) / "state")
+        world = Path(directory) / "project"
+        await anyio.to_thread.run_sync(_make_world, world)
+        (credentials,) = await anyio.to_thread.run_sync(register_hosts, settings, ["demo"], "agent")
+        async with _sidecar(settings.state_dir):
+            config = HostConfig(
+                credentials=credentials,
+                authority=_authority(world),
+                state_dir=settings.state_dir / "hosts",
+            )
+            async with Host.connect(config) as host:
+                for step in (_pass, _hold, _failure):
+                    shown = await step(host, world, settings.ledger_path)
+                    _show(shown, as_json=as_json)
+    return True
+
+
+def _make_world(world: Path) -> None:
+    world.mkdir()
+    (world / "notes.txt").write_text("The release is on Friday.\n")
+
+
+def _authority(world: Path) -> AuthoritySnapshot:
+    return AuthoritySnapshot(
+        tools={"files/read_file": "grant", "files/delete_file": "grant"},
+        effects={"inspect_local": "grant", "mutation": "grant"},
+        writable_roots=(str(world),),
+    )
+
+
+@asynccontextmanager
+async def _sidecar(state_dir: Path) -> AsyncIterator[None]:
+    """Run `pmcl up` as a process of its own; it is told to stop at the end."""
+    command = [sys.executable, "-m", "pmcl.ops", "up", "--json", "--state-dir", str(state_dir)]
+    process = await anyio.open_process(command, stderr=None)
+    assert process.stdout is not None
+    try:
+        with anyio.move_on_after(_READY_S):
+            await TextReceiveStream(process.stdout).receive()
+            yield
+            return
+        raise DemoError(f"the sidecar was not ready within {_READY_S:.0f} s")
+    except anyio.EndOfStream as error:
+        raise DemoError("the sidecar ended before it was ready") from error
+    finally:
+        with anyio.move_on_after(_STOP_S, shield=True):
+            if process.returncode is None:
+                process.terminate()
+            await process.wait()
+        await process.aclose()
+
+
+def _read(path: Path) -> Proposal:
+    return Proposal(
+        goal="Tell the user when the release is",
+        tool=_tool("read_file"),
+        arguments={"path": str(path)},
+        resources=(Resource(kind="path", value=str(path), argument="path"),),
+        expected_outcome="the text of the notes",
+        expected_receipt=ExpectedReceipt(kind="file_content"),
+    )
+
+
+def _delete(path: Path, premortem: Premortem | None = None) -> Proposal:
+    return Proposal(
+        goal="Clean up the project folder",
+        tool=_tool("delete_file"),
+        arguments={"path": str(path)},
+        resources=(Resource(kind="path", value=str(path), argument="path"),),
+        premortem=premortem,
+    )
+
+
+def _tool(name: str) -> Tool:
+    return Tool(server="files", name=name, definition_hash=sha256(canonical({"name": name})))
+
+
+async def _pass(host: Host, world: Path, ledger: Path) -> _Step:
+    """A safe proposal passes, runs once, and its outcome is linked and verified."""
+    proposal = _read(world / "notes.txt")
+    verdict = await host.check(proposal)
+    _require(verdict.status == "passed", f"the read was {verdict.status}: {verdict.reasons}")
+    async with host.dispatch(verdict, proposal) as run:
+        text = await anyio.Path(proposal.arguments["path"]).read_text()
+        run.succeeded(Receipt(kind="file_content", digest=sha256(text.encode())))
+    await host.observe(
+        source="files/read_file", summary="notes read", detail=text, resources=proposal.resources
+    )
+    outcome = await _outcome(ledger, verdict, verified=True)
+    return _Step(
+        "a safe proposal passed and yielded a linked outcome",
+        {"verdict": verdict.status, "evaluation": verdict.claim_id, **outcome},
+    )
+
+
+async def _hold(host: Host, world: Path, ledger: Path) -> _Step:
+    """An unmitigated deletion is held, cannot be dispatched, and lifts by cited evidence."""
+    path = world / "notes.txt"
+    proposal = _delete(path)
+    verdict = await host.check(proposal)
+    _require(verdict.status == "held", f"the deletion was {verdict.status}")
+    try:
+        async with host.dispatch(verdict, proposal):
+            path.unlink()
+    except DispatchRefusedError as refused:
+        refusal = str(refused)
+    else:
+        raise DemoError("a held proposal was dispatched")
+    _require(path.exists(), "the file is gone although its deletion was held")
+    seen = await host.observe(
+        source="files/read_file",
+        summary="a copy of the notes is kept elsewhere",
+        resources=proposal.resources,
+    )
+    premortem = Premortem(
+        failure_mode="data_loss",
+        likelihood=0.2,
+        mitigation="a copy was made and seen",
+        evidence_ids=(seen,),
+    )
+    revised = await host.check(_delete(path, premortem))
+    _require(revised.status == "passed", f"the revision was {revised.status}: {revised.reasons}")
+    return _Step(
+        "an unmitigated proposal was held before dispatch",
+        {
+            "verdict": verdict.status,
+            "reasons": list(verdict.reasons),
+            "dispatch": refusal,
+            "file still there": path.exists(),
+            "revision request": verdict.revision_request,
+            "revised with evidence": revised.status,
+        },
+    )
+
+
+async def _failure(host: Host, world: Path, ledger: Path) -> _Step:
+    """A read that fails is remembered by the next state check of the same action."""
+    proposal = _read(world / "missing.txt")
+    verdict = await host.check(proposal)
+    before = _memory(verdict)
+    try:
+        async with host.dispatch(verdict, proposal):
+            await anyio.Path(proposal.arguments["path"]).read_text()
+    except FileNotFoundError:
+        pass
+    outcome = await _outcome(ledger, verdict, verified=False)
+    again = await host.check(_read(world / "missing.txt"))
+    after = _memory(again)
+    _require(before != after, "the failure changed nothing")
+    return _Step(
+        "a failed action changed the next state check",
+        {**outcome, "before": before, "after": after},
+    )
+
+
+def _memory(verdict: Verdict) -> dict[str, Any]:
+    assert verdict.evaluation is not None
+    return {
+        "recent failures": list(verdict.evaluation.state_check.recent_failures),
+        "failure probability": round(verdict.evaluation.plan_check.forecast.probability, 3),
+    }
+
+
+async def _outcome(ledger: Path, verdict: Verdict, *, verified: bool) -> dict[str, Any]:
+    """Return the outcome that the ledger has linked to the verdict."""
+    async with open_reader(ledger) as reader:
+        with anyio.move_on_after(_LINKED_S):
+            while True:
+                row = await reader.one(_queries.outcome, evaluation_id=verdict.claim_id)
+                if row is not None and bool(row["verified"]) == verified:
+                    return {"outcome": row["outcome_id"], "status": row["status"],
+                            "verified": verified}  # fmt: skip
+                await anyio.sleep(0.02)
+    raise DemoError(f"no outcome was linked to {verdict.claim_id} within {_LINKED_S:.0f} s")
+
+
+def _require(held: bool, message: str) -> None:  # noqa: FBT001 - reads as an assertion
+    if not held:
+        raise DemoError(message)
+
+
+def _show(step: _Step, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"step": step.name, **step.facts})
+        return
+    console.print(f"[bold]{step.name}[/bold]")
+    for name, value in step.facts.items():
+        console.print(f"  {name:<22} {value}", markup=False, soft_wrap=True)

@@ -1,0 +1,95 @@
+"""Recorded agent traces: read line by line, checked, and sorted into what the report counts.
+
+Source: the format of the recorded third-party traces, one JSON object a line, plain or gzipped.
+"""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from pmcl.contracts import PmclError
+
+__all__ = ["KINDS", "RecordedStep", "Recording", "RecordingError", "TraceKind", "read_recordings"]
+
+TraceKind = Literal["attack", "benign", "benign_under_attack", "twin", "contaminated"]
+KINDS: tuple[TraceKind, ...] = get_args(TraceKind)
+
+_LOCAL = ("generic", "read")
+
+
+class RecordingError(PmclError):
+    """A trace file cannot be read; the message names file, line and field."""
+
+
+class RecordedTool(msgspec.Struct, frozen=True):
+    """What a tool said of itself when the trace was recorded."""
+
+    description: str = ""
+    schema: Any = None
+
+
+class RecordedStep(msgspec.Struct, frozen=True):
+    """One tool call of a trace with what came of it; `label` and `effect` are for scoring only."""
+
+    tool: str
+    args: dict[str, Any]
+    label: Literal["attack", "benign"]
+    effect: str
+    output: Any = None
+    error: Any = None
+    contaminated: bool = False
+
+    @property
+    def external(self) -> bool:
+        """Whether the call reaches beyond reading."""
+        return self.effect not in _LOCAL
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """One trace: what the user asked for, and the calls that were made."""
+
+    id: str
+    suite: str
+    prompt: str
+    steps: list[RecordedStep]
+    tools: dict[str, RecordedTool] = {}
+    injection_task: Any = None
+    attack: Any = None
+
+    def kind(self, step: RecordedStep) -> TraceKind:
+        """Return which row of the report a step belongs to."""
+        if step.contaminated:
+            return "contaminated"
+        if step.label == "attack":
+            return "attack"
+        if self.attack is not None:
+            return "benign_under_attack"
+        return "benign" if self.injection_task is None else "twin"
+
+
+_recording = msgspec.json.Decoder(Recording)
+
+
+def read_recordings(path: Path) -> Iterator[Recording]:
+    """Yield the traces of a file.
+
+    Raises:
+        RecordingError: the file or a line of it cannot be read.
+    """
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _read(path, number, line)
+    except (OSError, EOFError) as error:
+        raise RecordingError(f"{path}: {error}") from error
+
+
+def _read(path: Path, number: int, line: bytes) -> Recording:
+    try:
+        return _recording.decode(line)
+    except msgspec.DecodeError as error:
+        raise RecordingError(f"{path}, line {number}: {error}") from error

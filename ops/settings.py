@@ -1,0 +1,101 @@
+"""Settings: read once, here, from `PMCL_*` and one TOML file; each has a meaning, unit and limit.
+
+The environment wins over the file, the file over the default.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import platformdirs
+
+from pmcl.contracts import PmclError, limits
+
+__all__ = ["Settings", "SettingsError", "load_settings"]
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class SettingsError(PmclError):
+    """A setting is unknown or does not fit; the message names it, its place and the limit."""
+
+
+def _default_state_dir() -> Path:
+    return Path(platformdirs.user_state_dir("pmcl"))
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that an operator can set; `docs/settings.md` lists it.
+
+    Attributes:
+        state_dir: keys, ledger and the embedded server's store.
+        server_url: of an external nats-server; unset, the embedded one is run.
+        server_monitor_url: its monitoring port, `http://…`; asked whether every write is synced.
+        lease_ttl_ms: how long a lease lives without a heartbeat, milliseconds.
+        heartbeat_ms: how often a host is asked to send one, milliseconds; below the lease's life.
+        queue_cell, queue_host: requests under way in this cell, and of one host.
+        stream_slots: stream messages under way at once for each worker.
+        log_level: of the structured log on standard error.
+    """
+
+    state_dir: Path = msgspec.field(default_factory=_default_state_dir)
+    server_url: str | None = None
+    server_monitor_url: str | None = None
+    lease_ttl_ms: Positive = limits.LEASE_TTL_MS
+    heartbeat_ms: Positive = limits.HEARTBEAT_MS
+    queue_cell: Positive = limits.CELL_QUEUE
+    queue_host: Positive = limits.HOST_QUEUE
+    stream_slots: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 256
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+
+    def __post_init__(self) -> None:
+        if self.heartbeat_ms >= self.lease_ttl_ms:
+            limit = f"below lease_ttl_ms ({self.lease_ttl_ms})"
+            raise ValueError(f"heartbeat_ms is {self.heartbeat_ms}, allowed: {limit}")
+        if (self.server_url is None) != (self.server_monitor_url is None):
+            raise ValueError("server_url and server_monitor_url go together: one is missing")
+
+    @property
+    def ledger_path(self) -> Path:
+        """The ledger's SQLite file."""
+        return self.state_dir / "ledger.sqlite"
+
+
+def load_settings(
+    environment: Mapping[str, str] = os.environ, overrides: Mapping[str, Any] | None = None
+) -> Settings:
+    """Return the settings; `PMCL_CONFIG` names the file, else `pmcl.toml` in the state directory.
+
+    Args:
+        environment: where `PMCL_*` are looked up.
+        overrides: what the command line gave; `None` values are left out.
+
+    Raises:
+        SettingsError: an unknown setting, or a value that does not fit.
+    """
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    found = {
+        name: environment[variable]
+        for name in Settings.__struct_fields__
+        if (variable := f"PMCL_{name.upper()}") in environment
+    }
+    state_dir = Path(given.get("state_dir") or found.get("state_dir") or _default_state_dir())
+    named = environment.get("PMCL_CONFIG")
+    path = Path(named) if named else state_dir / "pmcl.toml"
+    values = {**_read(path, required=named is not None), **found, **given}
+    try:
+        return msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"settings ({path} and PMCL_*): {error}") from error
+
+
+def _read(path: Path, *, required: bool) -> dict[str, Any]:
+    if not required and not path.exists():
+        return {}
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"settings file {path}: {error}") from error

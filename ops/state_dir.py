@@ -1,0 +1,77 @@
+"""The state directory: private, used by one sidecar at a time, with the ledger's own key."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pmcl.contracts import PmclError
+from pmcl.ledger import KEY_BYTES, LedgerKey
+
+__all__ = ["StateDirInUseError", "ledger_key", "running_pid", "use_state_dir"]
+
+
+class StateDirInUseError(PmclError):
+    """Another sidecar runs on this state directory."""
+
+    def __init__(self, path: Path, pid: int | None) -> None:
+        self.path = path
+        self.pid = pid
+        super().__init__(f"{path} is in use by process {pid}: stop it, or choose another state_dir")
+
+
+@contextmanager
+def use_state_dir(path: Path) -> Iterator[None]:
+    """Hold the directory for this process; it is made if it is missing.
+
+    Raises:
+        StateDirInUseError: another process holds it.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _lock_file(path).open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StateDirInUseError(path, _pid(path)) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def running_pid(path: Path) -> int | None:
+    """Return the process that holds the directory, if one does."""
+    try:
+        with _lock_file(path).open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return None
+    except BlockingIOError:
+        return _pid(path)
+    return None
+
+
+def _lock_file(path: Path) -> Path:
+    return path / "sidecar.lock"
+
+
+def _pid(path: Path) -> int | None:
+    text = _lock_file(path).read_text()
+    return int(text) if text.isdigit() else None
+
+
+def ledger_key(path: Path) -> LedgerKey:
+    """Return the key of the directory's ledger, made at the first use, mode 0600."""
+    file = path / "ledger.key"
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return LedgerKey(file.read_bytes())
+    with os.fdopen(descriptor, "wb") as opened:
+        secret = secrets.token_bytes(KEY_BYTES)
+        opened.write(secret)
+        opened.flush()
+        os.fsync(opened.fileno())
+    return LedgerKey(secret)

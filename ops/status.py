@@ -1,0 +1,74 @@
+"""`pmcl status`: what runs, what the ledger holds, and what waits, without disturbing either."""
+
+from typing import Any, Final
+
+from rich.table import Table
+
+from pmcl.bus import (
+    LOG,
+    Keyring,
+    ServerConfig,
+    open_connection,
+    prepare_server,
+    stream_state,
+)
+from pmcl.contracts import BusError
+from pmcl.ops.console import console
+from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import running_pid
+from pmcl.store import load_queries, open_reader
+
+__all__ = ["read_status", "show_status"]
+
+_queries = load_queries("pmcl.ops", "status")
+_CONNECT_S: Final = 2.0
+
+
+async def read_status(settings: Settings) -> dict[str, Any]:
+    """Return the sidecar's process, the ledger's counts, and how far LOG has got."""
+    pid = running_pid(settings.state_dir)
+    status: dict[str, Any] = {"state_dir": str(settings.state_dir), "running": pid is not None}
+    status["pid"] = pid
+    if settings.ledger_path.exists():
+        status["ledger"] = await _counts(settings)
+    if pid is not None:
+        status["log"] = await _log(settings)
+    return status
+
+
+async def _counts(settings: Settings) -> dict[str, int]:
+    async with open_reader(settings.ledger_path) as reader:
+        row = await reader.one(_queries.counts)
+    assert row is not None
+    return {name: row[name] for name in row.keys()}  # noqa: SIM118 - a Row is no mapping
+
+
+async def _log(settings: Settings) -> dict[str, int] | None:
+    keyring = Keyring(settings.state_dir / "keys")
+    ports = prepare_server(ServerConfig(state_dir=settings.state_dir / "nats"), keyring)
+    url = settings.server_url or ports.url
+    try:
+        async with open_connection(keyring.connection_config("relay", url)) as connection:
+            await connection.wait_ready(_CONNECT_S)
+            state = await stream_state(connection, LOG)
+    except BusError:
+        return None
+    return None if state is None else {"last": state.last, "messages": state.messages}
+
+
+def show_status(status: dict[str, Any]) -> None:
+    """Print a status for people."""
+    running = f"running, process {status['pid']}" if status["running"] else "not running"
+    console.print(f"sidecar     {running}")
+    console.print(f"state       {status['state_dir']}", soft_wrap=True)
+    ledger = status.get("ledger")
+    if ledger is None:
+        console.print("ledger      none yet")
+        return
+    log = status.get("log")
+    behind = "unknown" if log is None else str(ledger["journal"] - log["last"])
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, count in ledger.items():
+        table.add_row(name.replace("_", " "), str(count))
+    table.add_row("waiting for LOG", behind)
+    console.print(table)

@@ -1,0 +1,15 @@
+-- Counts over whole tables: asked by an operator, never while a verdict waits.
+
+-- name: counts
+SELECT
+    (SELECT coalesce(max(sequence), 0) FROM journal) AS journal,
+    (SELECT count(*) FROM leases WHERE state = 'live') AS live_leases,
+    (SELECT count(*) FROM evidence) AS evidence,
+    (SELECT count(*) FROM evaluations WHERE status = 'passed') AS passed,
+    (SELECT count(*) FROM evaluations WHERE status = 'held') AS held,
+    (SELECT count(*) FROM evaluations WHERE open = 1) AS awaiting_outcome,
+    (SELECT count(*) FROM holds WHERE released_at IS NULL) AS open_holds,
+    (SELECT count(*) FROM outcomes WHERE corrected_by IS NULL) AS outcomes,
+    (SELECT count(*) FROM parked_outcomes) AS parked_outcomes,
+    (SELECT count(*) FROM listed_outcomes) AS listed_outcomes,
+    (SELECT count(*) FROM audits) AS audits;

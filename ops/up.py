@@ -1,0 +1,33 @@
+"""`pmcl up`: a cell in the foreground until it is told to stop."""
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+
+from pmcl.ops.cell import run_cell
+from pmcl.ops.console import console, print_json
+from pmcl.ops.settings import Settings
+
+__all__ = ["up"]
+
+
+async def up(settings: Settings, *, as_json: bool) -> None:
+    """Run until SIGINT or SIGTERM, then drain; SIGHUP loads the hosts again."""
+    async with _signals() as signals, run_cell(settings) as cell:
+        if as_json:
+            print_json({"ready": True, "url": cell.url, "pid": os.getpid()})
+        else:
+            console.print(f"pmcl ready  {cell.url}  {settings.state_dir}", soft_wrap=True)
+        async for number in signals:
+            if number != signal.SIGHUP:
+                break
+            await cell.reload()
+
+
+@asynccontextmanager
+async def _signals() -> AsyncIterator[AsyncIterator[signal.Signals]]:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as received:
+        yield received
