@@ -1,6 +1,16 @@
 """NATS: connections, the embedded server, keys and accounts. Moves messages, knows no meaning."""
 
 from pmcl.bus.accounts import DURABLES, SERVICES, core_permissions, host_permissions
+from pmcl.bus.append import (
+    BATCH_MAX,
+    LogRow,
+    Outgoing,
+    Stored,
+    append_batch,
+    append_pipelined,
+    publish_batch,
+    publish_stored,
+)
 from pmcl.bus.binary import find_nats_server
 from pmcl.bus.config import ConnectionConfig
 from pmcl.bus.connection import Connection, Handler, Subscription, open_connection
@@ -21,15 +31,32 @@ from pmcl.bus.errors import (
     UncertainAppendError,
     WrongSequenceError,
 )
+from pmcl.bus.jetstream import StreamState, stored_message, stream_state
 from pmcl.bus.keys import DEFAULT_TRUST, Credentials, HostEntry, Identity, Keyring
 from pmcl.bus.message import STREAM_SEQUENCE, Message
 from pmcl.bus.monitor import check_server, healthy, varz
+from pmcl.bus.pull import Delivery, PullConfig, pull
 from pmcl.bus.server import EmbeddedServer, run_server
 from pmcl.bus.server_config import Ports, ServerConfig, prepare_server, server_configuration
+from pmcl.bus.streams import (
+    ACK_WAIT_S,
+    DEADLETTERS,
+    INTAKE,
+    LOG,
+    StreamLimits,
+    ensure_streams,
+    recreate_log,
+    rewind_consumers,
+)
 
 __all__ = [
+    "ACK_WAIT_S",
+    "BATCH_MAX",
+    "DEADLETTERS",
     "DEFAULT_TRUST",
     "DURABLES",
+    "INTAKE",
+    "LOG",
     "SERVICES",
     "STREAM_SEQUENCE",
     "AppendRefusedError",
@@ -39,6 +66,7 @@ __all__ = [
     "Connection",
     "ConnectionConfig",
     "Credentials",
+    "Delivery",
     "EmbeddedServer",
     "Handler",
     "HeaderError",
@@ -47,26 +75,42 @@ __all__ = [
     "JetStreamError",
     "Keyring",
     "KeyringError",
+    "LogRow",
     "Message",
     "MessageTooLargeError",
     "NoRespondersError",
+    "Outgoing",
     "Ports",
+    "PullConfig",
     "ServerConfig",
     "ServerError",
     "ServerLockedError",
+    "Stored",
     "StreamConfigError",
+    "StreamLimits",
     "StreamMissingError",
+    "StreamState",
     "Subscription",
     "UncertainAppendError",
     "WrongSequenceError",
+    "append_batch",
+    "append_pipelined",
     "check_server",
     "core_permissions",
+    "ensure_streams",
     "find_nats_server",
     "healthy",
     "host_permissions",
     "open_connection",
     "prepare_server",
+    "publish_batch",
+    "publish_stored",
+    "pull",
+    "recreate_log",
+    "rewind_consumers",
     "run_server",
     "server_configuration",
+    "stored_message",
+    "stream_state",
     "varz",
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "BATCH_SEQUENCE",
     "EXPECTED_LAST",
     "EXPECTED_STREAM",
+    "PENDING_MESSAGES",
     "STREAM_SEQUENCE",
     "Message",
     "check_headers",
@@ -36,8 +37,10 @@ EXPECTED_LAST: Final = "Nats-Expected-Last-Sequence"
 EXPECTED_STREAM: Final = "Nats-Expected-Stream"
 STREAM_SEQUENCE: Final = "Nats-Sequence"
 """On a republished message: its sequence in the stream."""
+PENDING_MESSAGES: Final = "Nats-Pending-Messages"
+"""On the end of a pull request: how many messages of it were not sent."""
 
-_READ: Final = headers.HOST_HEADERS | {headers.CHAIN_HASH, STREAM_SEQUENCE}
+_READ: Final = headers.HOST_HEADERS | {headers.CHAIN_HASH, PENDING_MESSAGES, STREAM_SEQUENCE}
 _SENT: Final = (
     headers.HOST_HEADERS
     | {headers.CHAIN_HASH}

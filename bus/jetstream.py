@@ -1,0 +1,112 @@
+"""JetStream's own questions and answers, as JSON requests under our connection's rules.
+
+nats-py's JetStream context waits without regard to a lost connection, so it is not used.
+"""
+
+import base64
+from typing import Any
+
+import msgspec
+
+from pmcl.bus.connection import Connection
+from pmcl.bus.errors import JetStreamError, NoRespondersError, StreamMissingError
+from pmcl.bus.message import Message, known_headers
+
+__all__ = ["API_TIMEOUT_S", "StreamState", "call", "stored_message", "stream_state"]
+
+API_TIMEOUT_S = 5.0
+
+_STREAM_NOT_FOUND = 10059
+_CONSUMER_NOT_FOUND = 10014
+_MESSAGE_NOT_FOUND = 10037
+
+
+class StreamState(msgspec.Struct, frozen=True, kw_only=True):
+    """What a stream holds.
+
+    A fresh stream has first 0 and last 0; one created with first sequence n has first n and last
+    n - 1; a purged one keeps its last. So whether it is empty is told by `messages` alone.
+    """
+
+    first: int
+    last: int
+    messages: int
+    bytes: int
+
+
+async def call(
+    connection: Connection, verb: str, body: Any = None, *, timeout_s: float = API_TIMEOUT_S
+) -> dict[str, Any]:
+    """Return the answer to `$JS.API.<verb>`.
+
+    Raises:
+        StreamMissingError: the stream or consumer is not there.
+        JetStreamError: any other refusal.
+        BusError: no answer.
+    """
+    data = b"" if body is None else msgspec.json.encode(body)
+    subject = f"$JS.API.{verb}"
+    try:
+        reply = await connection.request(subject, data, timeout_s=timeout_s)
+    except NoRespondersError as error:
+        raise StreamMissingError(verb) from error
+    answer = msgspec.json.decode(reply.data, type=dict[str, Any])
+    if "error" in answer:
+        code = answer["error"].get("err_code", 0)
+        if code in (_STREAM_NOT_FOUND, _CONSUMER_NOT_FOUND):
+            raise StreamMissingError(verb)
+        raise JetStreamError(verb, code, answer["error"].get("description", ""))
+    return answer
+
+
+async def stream_state(
+    connection: Connection, name: str, *, timeout_s: float = API_TIMEOUT_S
+) -> StreamState | None:
+    """Return what the stream holds now, None if there is no such stream.
+
+    Raises:
+        BusError: no answer.
+    """
+    try:
+        state = (await call(connection, f"STREAM.INFO.{name}", timeout_s=timeout_s))["state"]
+    except StreamMissingError:
+        return None
+    return StreamState(
+        first=state["first_seq"],
+        last=state["last_seq"],
+        messages=state["messages"],
+        bytes=state["bytes"],
+    )
+
+
+async def stored_message(
+    connection: Connection, name: str, sequence: int, *, timeout_s: float = API_TIMEOUT_S
+) -> Message | None:
+    """Return the message at `sequence` of the stream, None if it or the stream is not there.
+
+    Raises:
+        BusError: no answer.
+    """
+    try:
+        asked = {"seq": sequence}
+        answer = await call(connection, f"STREAM.MSG.GET.{name}", asked, timeout_s=timeout_s)
+    except StreamMissingError:
+        return None
+    except JetStreamError as error:
+        if error.code == _MESSAGE_NOT_FOUND:
+            return None
+        raise
+    stored = answer["message"]
+    return Message(
+        subject=stored["subject"],
+        data=base64.b64decode(stored.get("data", "")),
+        headers=known_headers(_headers(base64.b64decode(stored.get("hdrs", "")))),
+    )
+
+
+def _headers(block: bytes) -> dict[str, str]:
+    found = {}
+    for line in block.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        found[name.decode(errors="replace")] = value.strip().decode(errors="replace")
+    return found
