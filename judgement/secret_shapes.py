@@ -17,12 +17,15 @@ __all__ = ["MARK", "digest", "mark_secrets"]
 MARK: Final = re.compile(r"\[redacted:[a-z_]{1,32}:[0-9a-f]{16}\]")
 _MARK = MARK.pattern
 _SHOWN_DIGITS: Final = 16
+# A mark can bare the start of a secret that stood right behind another one: scan until nothing
+# changes. More than two passes take a text made for it.
+_PASSES_MAX: Final = 4
 
 _shape = re.compile(
     rf"""
       {_MARK}
     | (?P<private_key>-----BEGIN[ ][A-Z0-9 ]{{0,40}}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----
-        (?:(?!-----END).)*+(?:-----END[^-]{{0,60}}-----)?)
+        (?:(?!-----END).)*+(?:-----END[A-Z0-9\ ]{{0,60}}(?:-----)?)?)
     | (?<=://)[^\s/?\#:@"'<>]*+:(?P<url_password>[^\s/?\#"'<>]{{1,512}})(?=@)
     | (?<![A-Za-z0-9_-])(?P<jwt>eyJ[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]*+)
     | (?<![A-Za-z0-9])(?P<api_key>
@@ -45,7 +48,7 @@ _named = re.compile(
     rf"""
       {_MARK}
     | (?<![A-Za-z0-9_.-])(?:
-        (?P<flag>--[A-Za-z0-9][A-Za-z0-9_-]*+)[ \t]{{1,8}}+(?!-)
+        (?P<flag>--[A-Za-z0-9][A-Za-z0-9_.-]*+)[ \t]{{1,8}}+(?!-)
       | (?P<name>[A-Za-z0-9_.-]++)
         (?:\\{{0,4}}+["'])?+[ \t]{{0,8}}+(?:=>|:=|[:=])[ \t]{{0,8}}+)
     """,
@@ -61,7 +64,8 @@ _value = re.compile(
     """,
     re.VERBOSE,
 )
-_cookies = re.compile(r"""(?P<bare>[^\s"'\[\];]++(?:;[ ]?[^\s"'\[\];]++)*+)""")
+_cookie = r"""(?:[^\s"'\[;\\]|\[(?!redacted:))++"""
+_cookies = re.compile(rf"(?P<bare>{_cookie}(?:;[ ]?{_cookie})*+)")
 _settled = re.compile(rf"{_scheme}?(?:{_MARK})+")
 # Every shape and every secret name holds one of these; most texts hold none and are not scanned.
 _hint = re.compile(
@@ -84,7 +88,12 @@ def mark_secrets(text: str, key: bytes) -> str:
     def mark(kind: str, secret: str) -> str:
         return f"[redacted:{kind}:{digest(secret, key)[:_SHOWN_DIGITS]}]"
 
-    return _mark_named(_shape.sub(lambda found: _mark_shape(found, mark), text), mark)
+    for _ in range(_PASSES_MAX):
+        marked = _mark_named(_shape.sub(lambda found: _mark_shape(found, mark), text), mark)
+        if marked == text:
+            break
+        text = marked
+    return text
 
 
 def _mark_shape(found: re.Match[str], mark: Callable[[str, str], str]) -> str:
@@ -117,7 +126,8 @@ def _span_of_value(text: str, at: int, kind: str) -> slice | None:
     """Return where the secret behind a name stands; `None` for none, a plain or a marked one."""
     if _settled.match(text, at) is not None:
         return None
-    value = _cookies.match(text, at) if kind.startswith("cookie") else None
+    is_header = kind.startswith("cookie") and text.endswith((":", ": "), 0, at)
+    value = _cookies.match(text, at) if is_header else None
     value = value or _value.match(text, at)
     if value is None or value.lastgroup is None:
         return None

@@ -1,0 +1,223 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmcl.contracts import Effect, Resource
+from pmcl.judgement import History, OpenHold, PastFailure, fallback_resource, judge
+from pmcl.judgement.failures import IMPACT, PSEUDO_RUNS, forecast, prior
+from pmcl.judgement.plan import MATERIAL_FROM, is_material
+
+ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
+EXTERNAL: tuple[Effect, ...] = ("network", "sensing", "mutation", "communication", "execution")
+TOOL_OF = {
+    "network": "fetch",
+    "sensing": "take_photo",
+    "mutation": "write_file",
+    "communication": "send",
+    "execution": "run",
+}
+
+
+def _failed(*modes: str) -> tuple[PastFailure, ...]:
+    return tuple(
+        PastFailure(outcome_id=f"outcome-{number}", mode=mode, at_ms=1_000 - number)
+        for number, mode in enumerate(modes)
+    )
+
+
+def _history(runs: int, failures: int, recent: int) -> History:
+    return History(runs=runs, failures=failures, recent=_failed(*["m"] * recent))
+
+
+@pytest.mark.parametrize("effect", EXTERNAL)
+def test_external_effect_is_material_by_default(
+    effect: str, make_request: Any, make_inputs: Any
+) -> None:
+    judgement = judge(make_inputs(make_request(TOOL_OF[effect])))
+    assert judgement.evaluation.plan_check.material
+    assert judgement.evaluation.reasons == ("plan.unmitigated",)
+    assert judgement.hold_reason == "plan.unmitigated"
+
+
+@pytest.mark.parametrize("effect", EXTERNAL)
+def test_prior_times_impact_reaches_the_threshold(effect: Effect) -> None:
+    assert prior(effect) * IMPACT[effect] >= MATERIAL_FROM
+
+
+@pytest.mark.parametrize("effect", EXTERNAL)
+def test_unverified_success_makes_no_failure_immaterial(effect: Effect) -> None:
+    expected = forecast(effect, History(runs=10_000))
+    assert expected.probability < prior(effect) / 100
+    assert is_material(effect, "reversible", expected)
+
+
+def test_inspection_is_never_material() -> None:
+    expected = forecast("inspect_local", History(runs=9, failures=9, recent=_failed("x")))
+    assert not is_material("inspect_local", "irreversible", expected)
+
+
+def test_citation_in_the_premortem_mitigates(
+    make_request: Any, make_inputs: Any, make_evidence: Any, make_premortem: Any
+) -> None:
+    request = make_request(premortem=make_premortem("A"), expected_outcome="a saved note")
+    evaluation = judge(make_inputs(request, evidence=(make_evidence("A"),))).evaluation
+    check = evaluation.plan_check
+    assert evaluation.checkpoint_status == "passed"
+    assert evaluation.reasons == ()
+    assert evaluation.revision_request is None
+    assert (check.mitigated, check.evidence_ids) == (True, (ULID + "A",))
+    assert check.intended_outcome == "a saved note"
+    assert check.mitigation == "read it first"
+
+
+@pytest.mark.parametrize(
+    ("cited", "named", "change"),
+    [
+        (("A",), (), {}),
+        ((), ("A",), {"erased": True}),
+        ((), ("A",), {"generation": 2}),
+        ((), ("A",), {"resource_keys": ("key-other",)}),
+        (("A",), ("B",), {}),
+    ],
+)
+def test_anything_else_mitigates_nothing(  # noqa: PLR0913 - the factories are fixtures
+    cited: tuple[str, ...],
+    named: tuple[str, ...],
+    change: dict[str, Any],
+    make_request: Any,
+    make_inputs: Any,
+    make_evidence: Any,
+    make_premortem: Any,
+) -> None:
+    request = make_request(
+        evidence_ids=tuple(ULID + letter for letter in cited), premortem=make_premortem(*named)
+    )
+    evaluation = judge(make_inputs(request, evidence=(make_evidence("A", **change),))).evaluation
+    assert evaluation.reasons == ("plan.unmitigated",)
+    assert not evaluation.plan_check.mitigated
+    assert evaluation.plan_check.evidence_ids == ()
+
+
+def test_words_alone_mitigate_nothing(
+    make_request: Any, make_inputs: Any, make_premortem: Any
+) -> None:
+    evaluation = judge(make_inputs(make_request(premortem=make_premortem()))).evaluation
+    assert evaluation.reasons == ("plan.unmitigated",)
+
+
+def test_forecast_without_history_is_the_catalogue() -> None:
+    expected = forecast("mutation", History())
+    assert (expected.mode, expected.probability) == ("wrong_target", prior("mutation"))
+    assert (expected.failures, expected.runs) == (0, 0)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 10, 1_000])
+def test_one_recent_failure_names_the_mode(runs: int) -> None:
+    history = History(runs=runs, failures=1, recent=_failed("disk_full"))
+    expected = forecast("mutation", history)
+    assert expected.mode == "disk_full"
+    assert expected.probability == pytest.approx(1 / (runs + PSEUDO_RUNS), abs=1e-6)
+
+
+def test_failure_of_a_known_mode_adds_to_its_prior() -> None:
+    expected = forecast("mutation", History(runs=1, failures=1, recent=_failed("wrong_target")))
+    assert expected.probability == pytest.approx((1 + 4 * 0.15) / 5)
+
+
+def test_most_frequent_recent_mode_wins() -> None:
+    history = History(runs=9, failures=3, recent=_failed("rare", "common", "common"))
+    assert forecast("execution", history).mode == "common"
+
+
+def test_older_failures_are_shared_out_over_recent_modes() -> None:
+    history = History(runs=20, failures=10, recent=_failed("a", "a", "a", "a", "b"))
+    assert forecast("network", history).probability == pytest.approx(8 / 24, abs=1e-6)
+
+
+@given(runs=st.integers(0, 500), data=st.data())
+def test_probability_moves_with_failures_and_stays_one(runs: int, data: st.DataObject) -> None:
+    failures = data.draw(st.integers(0, runs))
+    recent = min(failures, 8)
+    one = forecast("mutation", _history(runs, failures, recent))
+    more = forecast("mutation", _history(runs + 1, failures + 1, recent or 1))
+    assert 0.0 < one.probability <= 1.0
+    if failures:
+        assert more.probability > one.probability
+
+
+def test_request_for_revision_names_the_resource(make_request: Any, make_inputs: Any) -> None:
+    assert judge(make_inputs(make_request())).evaluation.revision_request == (
+        "Held. To lift this, make a fresh observation in this generation about the path "
+        "/project/notes.md, and propose again with its evidence id in premortem.evidence_ids."
+    )
+
+
+def test_request_for_revision_says_that_one_of_many_resources_is_enough(
+    make_request: Any, make_inputs: Any
+) -> None:
+    resources = (
+        Resource(kind="recipient", value="bob@example.com"),
+        Resource(kind="path", value="/project/a"),
+    )
+    inputs = make_inputs(make_request("send", resources=resources), resource_keys=("k1", "k2"))
+    text = judge(inputs).evaluation.revision_request
+    assert text is not None
+    assert "the recipient bob@example.com or another of the request's 2 resources" in text
+
+
+def test_request_for_revision_names_the_resource_of_the_standing_hold(
+    make_request: Any, make_inputs: Any
+) -> None:
+    resources = (
+        Resource(kind="recipient", value="bob@example.com"),
+        Resource(kind="path", value="/project/a"),
+    )
+    hold = OpenHold(hold_id="h", effect="mutation", resource_keys=("k2",), reason="x")
+    inputs = make_inputs(
+        make_request("send", resources=resources), resource_keys=("k1", "k2"), holds=(hold,)
+    )
+    text = judge(inputs).evaluation.revision_request
+    assert text is not None
+    assert "about the path /project/a, not cited by a held request before" in text
+    assert "bob" not in text
+
+
+def test_request_for_revision_names_the_fallback_resource(
+    make_request: Any, make_inputs: Any
+) -> None:
+    request = make_request("zzz", resources=())
+    text = judge(make_inputs(request)).evaluation.revision_request
+    assert text is not None
+    assert f"about the other {fallback_resource(request.tool, request.arguments).value}," in text
+
+
+@pytest.mark.parametrize("letter", ["a", "\u00e9", "\U0001f600"])
+def test_request_for_revision_is_bounded(letter: str, make_request: Any, make_inputs: Any) -> None:
+    resources = tuple(
+        Resource(kind="recipient", value=letter * (4_000 + number)) for number in range(64)
+    )
+    keys = tuple(f"k{number}" for number in range(64))
+    holds = tuple(
+        OpenHold(hold_id=key, effect="mutation", resource_keys=(key,), reason="x") for key in keys
+    )
+    request = make_request("send", resources=resources)
+    for held in ((), holds):
+        text = judge(make_inputs(request, resource_keys=keys, holds=held)).evaluation
+        assert text.revision_request is not None
+        assert len(text.revision_request.encode()) <= 1_024
+
+
+def test_request_for_revision_survives_two_spellings_of_one_resource(
+    make_request: Any, make_inputs: Any
+) -> None:
+    resources = (
+        Resource(kind="path", value="/project/a"),
+        Resource(kind="path", value="/project//a"),
+    )
+    hold = OpenHold(hold_id="h", effect="mutation", resource_keys=("k",), reason="x")
+    inputs = make_inputs(make_request(resources=resources), resource_keys=("k",), holds=(hold,))
+    text = judge(inputs).evaluation.revision_request
+    assert text is not None
+    assert "about the path /project/a or another" in text

@@ -1,0 +1,134 @@
+from typing import Any
+
+import pytest
+
+from pmcl.contracts import StateItem
+from pmcl.judgement import History, Inputs, PastFailure, judge
+
+ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
+NOW_MS = 1_000_000
+FRESH_MS = 300_000
+
+
+def _items(inputs: Inputs) -> dict[str, StateItem]:
+    return {item.name: item for item in judge(inputs).evaluation.state_check.items}
+
+
+def test_every_input_of_the_state_check_is_there(make_request: Any, make_inputs: Any) -> None:
+    assert list(_items(make_inputs(make_request()))) == [
+        "host_contract",
+        "goal",
+        "working_state",
+        "capabilities",
+        "operational_state",
+        "memories",
+        "pending_actions",
+        "contradictions",
+        "limitations",
+        "self_model",
+        "evidence",
+        "recent_outcomes",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["working_state", "operational_state", "memories", "contradictions", "limitations"],
+)
+def test_what_is_not_kept_is_unavailable(name: str, make_request: Any, make_inputs: Any) -> None:
+    item = _items(make_inputs(make_request()))[name]
+    assert (item.freshness, item.lineage) == ("unavailable", ())
+
+
+def test_self_model_names_version_zero(make_request: Any, make_inputs: Any) -> None:
+    inputs = make_inputs(make_request())
+    assert judge(inputs).evaluation.self_model_version_id == "self-model/0"
+    assert _items(inputs)["self_model"].lineage == ("self-model/0",)
+
+
+@pytest.mark.parametrize(("left_ms", "freshness"), [(1, "fresh"), (0, "stale")])
+@pytest.mark.parametrize("name", ["host_contract", "capabilities"])
+def test_lease_items_are_as_fresh_as_the_lease(
+    name: str, left_ms: int, freshness: str, make_request: Any, make_inputs: Any
+) -> None:
+    item = _items(make_inputs(make_request(), lease_expires_at=NOW_MS + left_ms))[name]
+    assert (item.freshness, item.lineage) == (freshness, (ULID + "0",))
+
+
+def test_empty_goal_is_unavailable(make_request: Any, make_inputs: Any) -> None:
+    assert _items(make_inputs(make_request()))["goal"].freshness == "fresh"
+    assert _items(make_inputs(make_request(goal="")))["goal"].freshness == "unavailable"
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "freshness"),
+    [
+        (0, "fresh"),
+        (FRESH_MS, "fresh"),
+        (FRESH_MS + 1, "stale"),
+        (-FRESH_MS, "fresh"),
+        (-FRESH_MS - 1, "stale"),
+    ],
+)
+def test_evidence_is_stale_after_300_seconds(
+    age_ms: int, freshness: str, make_request: Any, make_inputs: Any, make_evidence: Any
+) -> None:
+    request = make_request("read_file", evidence_ids=(ULID + "A",))
+    cited = make_evidence("A", observed_at=NOW_MS - age_ms)
+    item = _items(make_inputs(request, evidence=(cited,)))["evidence"]
+    assert (item.freshness, item.lineage) == (freshness, (ULID + "A",))
+    newest = make_inputs(request, last_evidence_id=ULID + "Z", last_evidence_at=NOW_MS - age_ms)
+    item = _items(newest)["evidence"]
+    assert (item.freshness, item.lineage) == (freshness, (ULID + "Z",))
+
+
+def test_one_stale_citation_makes_evidence_stale(
+    make_request: Any, make_inputs: Any, make_evidence: Any
+) -> None:
+    for unfit in ({"observed_at": 0}, {"generation": 2}):
+        evidence = (make_evidence("A"), make_evidence("B", **unfit))
+        item = _items(make_inputs(make_request(), evidence=evidence))["evidence"]
+        assert item.freshness == "stale"
+
+
+def test_erased_evidence_is_unavailable_and_in_no_lineage(
+    make_request: Any, make_inputs: Any, make_evidence: Any
+) -> None:
+    inputs = make_inputs(make_request(), evidence=(make_evidence("A", erased=True),))
+    item = _items(inputs)["evidence"]
+    assert (item.freshness, item.lineage) == ("unavailable", ())
+    assert judge(inputs).evaluation.evidence_ids == ()
+
+
+def test_no_evidence_is_unavailable(make_request: Any, make_inputs: Any) -> None:
+    assert _items(make_inputs(make_request()))["evidence"].freshness == "unavailable"
+
+
+def test_pending_actions_are_named(make_request: Any, make_inputs: Any) -> None:
+    item = _items(make_inputs(make_request(), pending=("e1", "e2")))["pending_actions"]
+    assert (item.lineage, item.note) == (("e1", "e2"), "2 without an outcome")
+
+
+def test_failed_outcomes_change_the_state_check(make_request: Any, make_inputs: Any) -> None:
+    before = _items(make_inputs(make_request()))["recent_outcomes"]
+    assert (before.freshness, before.lineage) == ("unavailable", ())
+    recent = (
+        PastFailure(outcome_id="o2", mode="timeout", at_ms=2),
+        PastFailure(outcome_id="o1", mode="disk_full", at_ms=1),
+    )
+    inputs = make_inputs(make_request(), history=History(runs=3, failures=2, recent=recent))
+    after = _items(inputs)["recent_outcomes"]
+    assert (after.freshness, after.lineage) == ("fresh", ("o2", "o1"))
+    assert judge(inputs).evaluation.state_check.recent_failures == ("timeout", "disk_full")
+    assert judge(inputs).evaluation.plan_check.forecast.mode in ("timeout", "disk_full")
+
+
+def test_lineage_is_bounded(make_request: Any, make_inputs: Any) -> None:
+    recent = tuple(PastFailure(outcome_id=f"o{n}", mode="m", at_ms=n) for n in range(500))
+    inputs = make_inputs(
+        make_request(),
+        pending=tuple(f"e{n}" for n in range(500)),
+        history=History(runs=500, failures=500, recent=recent),
+    )
+    assert max(len(item.lineage) for item in _items(inputs).values()) == 64
+    assert len(judge(inputs).evaluation.state_check.recent_failures) == 64
