@@ -1,5 +1,7 @@
 """The delivery guarantees: what is committed is told, once, and what is told was committed."""
 
+from pmcl.outbox import epoch, inbox, journal
+from pmcl.outbox.epoch import ledger_epoch
 from pmcl.outbox.host_file import (
     HostFile,
     HostFileState,
@@ -9,14 +11,29 @@ from pmcl.outbox.host_file import (
     open_host_file,
 )
 from pmcl.outbox.host_units import Claim, HostFileFullError
+from pmcl.outbox.relay import Relay, RelayConfig
+from pmcl.outbox.repair import JournalBehindError, settle_log
+from pmcl.outbox.unit import UnitOfWork
+
+SCHEMAS = (epoch.SCHEMA, inbox.SCHEMA, journal.SCHEMA)
+"""The tables of the ledger side; the domain's stand beside them in one file."""
 
 __all__ = [
+    "SCHEMAS",
     "Claim",
     "HostFile",
     "HostFileFullError",
     "HostFileState",
     "HostFileSwept",
+    "JournalBehindError",
     "PendingMessage",
+    "Relay",
+    "RelayConfig",
+    "UnitOfWork",
+    "inbox",
+    "journal",
+    "ledger_epoch",
     "message_id",
     "open_host_file",
+    "settle_log",
 ]

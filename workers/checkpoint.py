@@ -5,7 +5,7 @@ Source: SPEC C; DESIGN section 4.
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from ulid import ULID
@@ -51,10 +51,10 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 class CheckpointWorker:
     """Decides tool proposals; the same call id and hash again gives the same evaluation."""
 
-    name = "checkpoint"
+    name: str = "checkpoint"
     kind: Kind = "checkpoint"
-    needs_watermark = True
-    accepts: Final[Mapping[str | None, type[Contract]]] = {
+    needs_watermark: bool = True
+    accepts: Mapping[str | None, type[Contract]] = {
         "plan": CheckpointRequest,
         "recommendation": CheckpointRequest,
         "tool": CheckpointRequest,

@@ -1,7 +1,6 @@
 """The context worker: answers that this version compiles no context, and invents none."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from pmcl.contracts import ContextRequest, Contract, Kind, NotAvailableError
 from pmcl.outbox import UnitOfWork
@@ -13,10 +12,10 @@ __all__ = ["ContextWorker"]
 class ContextWorker:
     """Refuses every request by name, so that no host waits for its deadline."""
 
-    name = "context"
+    name: str = "context"
     kind: Kind = "context"
-    needs_watermark = False
-    accepts: Final[Mapping[str | None, type[Contract]]] = {None: ContextRequest}
+    needs_watermark: bool = False
+    accepts: Mapping[str | None, type[Contract]] = {None: ContextRequest}
 
     async def prepare(self, incoming: Incoming) -> None:
         """Raise `NotAvailableError`."""

@@ -4,7 +4,7 @@ Source: SPEC A1 to A4.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Literal
 
 import msgspec
 from ulid import ULID
@@ -36,6 +36,9 @@ from pmcl.workers.worker import Decision, Incoming
 __all__ = ["LeaseTimes", "LeaseWorker"]
 
 
+EndReason = Literal["disabled", "expired", "superseded"]
+
+
 class LeaseTimes(msgspec.Struct, frozen=True, kw_only=True):
     """How long a lease lives without a heartbeat, and how often one should come (ms)."""
 
@@ -46,10 +49,10 @@ class LeaseTimes(msgspec.Struct, frozen=True, kw_only=True):
 class LeaseWorker:
     """Decides leases; a begin from the same host file with an equal snapshot joins."""
 
-    name = "lease"
+    name: str = "lease"
     kind: Kind = "lease"
-    needs_watermark = False
-    accepts: Final[Mapping[str | None, type[Contract]]] = {
+    needs_watermark: bool = False
+    accepts: Mapping[str | None, type[Contract]] = {
         "begin": BeginLease,
         "complete": CompleteTurn,
         "disable": DisableLease,
@@ -100,7 +103,7 @@ class LeaseWorker:
         )
         events: tuple[Event, ...] = (began,)
         if current is not None and current.state == "live":
-            reason = "superseded" if current.lives(unit.now_ms) else "expired"
+            reason: EndReason = "superseded" if current.lives(unit.now_ms) else "expired"
             events = (lease_ended(unit, current, reason), began)
         lease = self._lease(unit, lease_id, began.generation)
         if began.resumed:
@@ -196,7 +199,7 @@ def _state(unit: UnitOfWork, lease: LeaseRow, expires_at: int) -> LeaseState:
     )
 
 
-def lease_ended(unit: UnitOfWork, lease: LeaseRow, reason: str) -> LeaseEnded:
+def lease_ended(unit: UnitOfWork, lease: LeaseRow, reason: EndReason) -> LeaseEnded:
     """Return the event that ends a lease: `disabled`, `expired` or `superseded`."""
     return LeaseEnded(
         scope=lease.scope,

@@ -41,7 +41,7 @@ AllowedTrust = Callable[[str, str], frozenset[TrustLabel]]
 class ObserveWorker:
     """Records evidence, once for each key of a host."""
 
-    name = "observe"
+    name: str = "observe"
     kind: Kind = "observation"
     accepts: tuple[type[Contract], ...] = (Observation, Void)
 

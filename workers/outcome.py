@@ -4,7 +4,7 @@ An outcome that names no evaluation of its host is parked, a second one is liste
 Source: SPEC D1, D2.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from pmcl.contracts import (
     AuditReceipt,
@@ -26,10 +26,13 @@ from pmcl.workers.worker import Decision, Incoming
 __all__ = ["OutcomeWorker", "link"]
 
 
+Obstacle = Literal["not_passed", "other_proposal", "repeated"]
+
+
 class OutcomeWorker:
     """Links outcomes and records audit receipts."""
 
-    name = "outcome"
+    name: str = "outcome"
     kind: Kind = "outcome"
     accepts: tuple[type[Contract], ...] = (Outcome, AuditReceipt)
 
@@ -70,7 +73,7 @@ def link(unit: UnitOfWork, scope: str, host: str, outcome: Outcome) -> Event:
     )
 
 
-def _obstacle(evaluation: Row, current: Row | None, outcome: Outcome) -> str | None:
+def _obstacle(evaluation: Row, current: Row | None, outcome: Outcome) -> Obstacle | None:
     if outcome.proposal_hash != evaluation["proposal_hash"]:
         return "other_proposal"
     if evaluation["status"] != "passed":

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from pmcl.workers.worker import (
     Settlement,
     StreamWorker,
 )
+
+T = TypeVar("T")
 
 __all__ = ["Behind", "Units"]
 
@@ -66,7 +68,7 @@ class Units:
         """Return how many facts the passing of time alone has brought about."""
         return await self._run(_sweep)
 
-    async def _run(self, work: "Callable[[UnitOfWork], Any]") -> Any:
+    async def _run(self, work: Callable[[UnitOfWork], T]) -> T:
         return await self._writer.run(lambda tx: work(UnitOfWork(tx, _now_ms())))
 
 
@@ -113,9 +115,6 @@ def _refused(incoming: Incoming, error: RefusedError, unit: UnitOfWork) -> None:
     record(unit, refused)
 
 
-_REPLY_WITH_RECEIPTS: Final = "received"
-
-
 def _answer(
     worker: RequestWorker[Any], incoming: Incoming, prepared: Any, unit: UnitOfWork
 ) -> Contract:
@@ -125,7 +124,7 @@ def _answer(
     decision = worker.decide(unit, incoming, prepared)
     _write(unit, decision)
     assert decision.reply is not None
-    return msgspec.structs.replace(decision.reply, **{_REPLY_WITH_RECEIPTS: received})
+    return msgspec.structs.replace(decision.reply, received=received)
 
 
 def _received(tx: Transaction, incoming: Incoming) -> Received | None:

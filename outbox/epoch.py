@@ -1,0 +1,22 @@
+"""The ledger's epoch: made with its file, so that a host notices when another ledger answers."""
+
+from typing import Final
+
+from ulid import ULID
+
+from pmcl.store import Transaction, load_queries
+
+__all__ = ["ledger_epoch"]
+
+_queries = load_queries("pmcl.outbox", "epoch")
+SCHEMA: Final = _queries.schema
+
+
+def ledger_epoch(tx: Transaction) -> str:
+    """Return the epoch, made at the first call."""
+    row = tx.one(_queries.epoch)
+    if row is None:
+        tx.run(_queries.found, epoch=str(ULID()))
+        row = tx.one(_queries.epoch)
+    assert row is not None
+    return str(row["epoch"])

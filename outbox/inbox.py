@@ -1,0 +1,62 @@
+"""Each numbered message of a host's file counts once, for ever, in whatever order it comes.
+
+Per file there is a watermark, below which all is seen, and a sparse set above it; the set shrinks
+as gaps close, so the inbox does not grow with the number of messages.
+"""
+
+from typing import Final
+
+from pmcl.contracts import Received
+from pmcl.outbox.epoch import ledger_epoch
+from pmcl.store import Transaction, load_queries
+
+__all__ = ["mark", "received", "through"]
+
+_queries = load_queries("pmcl.outbox", "inbox")
+SCHEMA: Final = _queries.schema
+
+
+def through(tx: Transaction, scope: str, host: str, epoch: str) -> int:
+    """Return the number up to which every message is seen; 0 for none."""
+    row = tx.one(_queries.through, scope=scope, host=host, epoch=epoch)
+    return 0 if row is None else int(row["through"])
+
+
+def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> bool:
+    """Mark a number as seen; return whether it was new."""
+    watermark = through(tx, scope, host, epoch)
+    if number <= watermark:
+        return False
+    if number > watermark + 1:
+        added = tx.run(_queries.add_beyond, scope=scope, host=host, epoch=epoch, number=number)
+        return added > 0
+    end = number
+    while (last := _contiguous(_beyond(tx, scope, host, epoch, end), end)) > end:
+        end = last
+    tx.run(_queries.advance, scope=scope, host=host, epoch=epoch, through=end)
+    if end > number:
+        tx.run(_queries.drop_beyond, scope=scope, host=host, epoch=epoch, through=end)
+    return True
+
+
+def received(tx: Transaction, scope: str, host: str, epoch: str) -> Received:
+    """Return what a host may forget: the watermark and the lowest numbers beyond it."""
+    watermark = through(tx, scope, host, epoch)
+    return Received(
+        ledger_epoch=ledger_epoch(tx),
+        through=watermark,
+        beyond=_beyond(tx, scope, host, epoch, watermark),
+    )
+
+
+def _beyond(tx: Transaction, scope: str, host: str, epoch: str, above: int) -> tuple[int, ...]:
+    rows = tx.all(_queries.beyond, scope=scope, host=host, epoch=epoch, through=above)
+    return tuple(row["number"] for row in rows)
+
+
+def _contiguous(numbers: tuple[int, ...], last: int) -> int:
+    for number in numbers:
+        if number != last + 1:
+            break
+        last = number
+    return last

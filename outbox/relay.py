@@ -1,0 +1,131 @@
+"""The relay: LOG is the journal, row for row, at the same numbers.
+
+It never guesses: whatever an append did not clearly do is settled by reading LOG back, and the
+expected sequence of every append keeps a stale relay out.
+Source: DESIGN section 3, points 5 and 6; facts/relay.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import NoReturn
+
+import anyio
+import msgspec
+import structlog
+
+from pmcl.bus import LOG, Connection, LogRow, WrongSequenceError, append_batch, append_pipelined
+from pmcl.contracts import BusError
+from pmcl.outbox import journal
+from pmcl.outbox.repair import settle_log
+from pmcl.store import Reader, StoreUnavailableError, open_reader
+
+__all__ = ["OpenAdmin", "Relay", "RelayConfig"]
+
+log = structlog.get_logger()
+
+OpenAdmin = Callable[[], AbstractAsyncContextManager[Connection]]
+"""Opens a connection that may delete and create LOG; used for repair only."""
+
+
+class RelayConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """How the relay appends.
+
+    Attributes:
+        pipelined_rows: up to so many waiting rows go as plain publishes, more as one batch; a
+            batch costs about 2 ms however small it is.
+        batch_rows, batch_bytes: what one batch may hold.
+        timeout_s: how long an append may take before it is settled by reading LOG back.
+        check_s: LOG is checked at least so often.
+        retry_s: the pause after an append that failed.
+    """
+
+    pipelined_rows: int = 8
+    batch_rows: int = 500
+    batch_bytes: int = 1024 * 1024
+    timeout_s: float = 5.0
+    check_s: float = 60.0
+    retry_s: float = 0.2
+
+
+class Relay:
+    """Carries one ledger's journal to LOG; several on the same ledger stay equal."""
+
+    def __init__(
+        self, connection: Connection, ledger: Path, open_admin: OpenAdmin, config: RelayConfig
+    ) -> None:
+        self._connection = connection
+        self._ledger = ledger
+        self._open_admin = open_admin
+        self._config = config
+        self._woken = anyio.Event()
+        self._moved = anyio.Event()
+        self._last = 0
+
+    def wake(self) -> None:
+        """New rows may wait."""
+        self._woken.set()
+
+    async def check(self) -> None:
+        """LOG is sound and ends with a row of the journal; it was repaired if need be.
+
+        Raises:
+            JournalBehindError: LOG knows what the ledger does not.
+            BusError: no answer.
+        """
+        async with open_reader(self._ledger) as reader:
+            self._last = await self._settle(reader)
+
+    async def run(self) -> NoReturn:
+        """Relay for ever, through every outage.
+
+        Raises:
+            JournalBehindError: LOG knows what the ledger does not.
+        """
+        async with open_reader(self._ledger) as reader:
+            while True:
+                try:
+                    self._move(await self._settle(reader))
+                    await self._carry(reader)
+                except WrongSequenceError as error:
+                    log.info("relay.overtaken", actual=error.actual)
+                except (BusError, StoreUnavailableError) as error:
+                    log.warning("relay.interrupted", error=type(error).__name__)
+                    await anyio.sleep(self._config.retry_s)
+
+    async def caught_up(self) -> None:
+        """Return when LOG has every row that was committed before the call."""
+        async with open_reader(self._ledger) as reader:
+            head = await journal.last(reader)
+        while self._last < head.sequence:
+            await self._moved.wait()
+
+    async def _settle(self, reader: Reader) -> int:
+        return await settle_log(self._connection, reader, self._open_admin)
+
+    async def _carry(self, reader: Reader) -> None:
+        """Append what waits, until LOG is due for a check."""
+        config = self._config
+        due = anyio.current_time() + config.check_s
+        while anyio.current_time() < due:
+            self._woken = anyio.Event()
+            rows = await journal.read(
+                reader, self._last, max_rows=config.batch_rows, max_bytes=config.batch_bytes
+            )
+            if rows:
+                self._move(await self._append(rows))
+                continue
+            with anyio.move_on_at(due):
+                await self._woken.wait()
+
+    async def _append(self, rows: list[journal.JournalRow]) -> int:
+        sent = [LogRow(row.subject, row.body, row.hash) for row in rows]
+        timeout_s = self._config.timeout_s
+        if len(rows) <= self._config.pipelined_rows:
+            return await append_pipelined(self._connection, sent, self._last, timeout_s)
+        return await append_batch(self._connection, LOG, sent, self._last, timeout_s)
+
+    def _move(self, last: int) -> None:
+        self._last = last
+        self._moved.set()
+        self._moved = anyio.Event()
