@@ -10,14 +10,16 @@ from pathlib import Path
 
 import anyio
 
-from benchmarks import bench_observations, bench_start, bench_verdicts
+from benchmarks import bench_observations, bench_relay, bench_start, bench_verdicts
 from benchmarks.bench import OpenBench, Sizes
 from benchmarks.report import as_json, print_table
 from benchmarks.rounds import Result, measure
+from pmcl.ops.console import configure_logs
 
 BENCHES: dict[str, OpenBench] = {
     "verdicts": bench_verdicts.open_bench,
     "observations": bench_observations.open_bench,
+    "relay": bench_relay.open_bench,
     "start": bench_start.open_bench,
 }
 
@@ -49,6 +51,7 @@ def main() -> None:
         arguments.error(f"unknown: {', '.join(unknown)}; there are {', '.join(BENCHES)}")
     if importlib.util.find_spec("faststream") is None:
         arguments.error("FastStream is missing: .venv/bin/pip install -e '.[benchmarks]'")
+    configure_logs("error")
     run = partial(measure_all, given.names or list(BENCHES), given.rounds)
     results = anyio.run(run, Sizes.scaled(given.scale), backend_options={"use_uvloop": True})
     if given.json:

@@ -2,7 +2,9 @@
 
 import msgspec
 
-__all__ = ["EVENT", "OBSERVATION", "REQUEST"]
+__all__ = ["OBSERVATION", "REQUEST", "SUMMARY"]
+
+SUMMARY = "The notes name a fee of three percent. " * 8
 
 REQUEST = msgspec.json.encode(
     {
@@ -22,8 +24,7 @@ OBSERVATION = msgspec.json.encode(
         "key": "observation-000001",
         "source": "read_file",
         "trust": "tool_output",
-        "summary": "The notes name a fee of three percent. " * 8,
+        "summary": SUMMARY,
         "observed_at": 1_700_000_000_000,
     }
 )
-EVENT = msgspec.json.encode({"schema": "bench/event/1", "id": "0" * 26, "digest": "0" * 320})

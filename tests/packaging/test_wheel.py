@@ -86,3 +86,7 @@ def test_installed_packages_import_from_the_wheel(installed: Path) -> None:
     places = [Path(line) for line in printed.splitlines()]
     assert len(places) == len(package_dir())
     assert all(place.is_relative_to(installed) for place in places)
+
+
+def test_installed_command_prints_its_help(installed: Path) -> None:
+    assert "pmcl" in run(installed / "bin/pmcl", "--help", cwd=installed)
