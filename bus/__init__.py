@@ -48,6 +48,7 @@ from pmcl.bus.streams import (
     recreate_log,
     rewind_consumers,
 )
+from pmcl.bus.tasks import background_tasks
 
 __all__ = [
     "ACK_WAIT_S",
@@ -95,6 +96,7 @@ __all__ = [
     "WrongSequenceError",
     "append_batch",
     "append_pipelined",
+    "background_tasks",
     "check_server",
     "core_permissions",
     "ensure_streams",

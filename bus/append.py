@@ -115,7 +115,8 @@ async def append_pipelined(
             raise
         raise UncertainAppendError("only some rows were sent") from error
     finally:
-        _drop(sent)
+        for future in sent:
+            future.cancel()
 
 
 async def append_batch(
@@ -198,7 +199,8 @@ async def _commit(
         await asyncio.wait(asked[-1:])
         return _committed(stream, asked, int(fence.get(EXPECTED_LAST, 0)))
     finally:
-        _drop(asked)
+        for future in asked:
+            future.cancel()
 
 
 def _batch_headers(
@@ -224,13 +226,6 @@ def _committed(stream: str, asked: Sequence[asyncio.Future[Message]], expected: 
         if first.done() and first.exception() is None and first.result().data:
             _stored(stream, first, expected)
         raise
-
-
-def _drop(futures: Sequence[asyncio.Future[Message]]) -> None:
-    """No future is left that nobody will look at."""
-    for future in futures:
-        if not future.cancel() and not future.cancelled():
-            future.exception()
 
 
 def _stored(stream: str, future: asyncio.Future[Message], expected: int) -> Stored:

@@ -85,6 +85,7 @@ class Connection:
         self._config = config
         self._client: Client | None = None
         self._mux = ""
+        self._closing = False
         self._asked = 0
         self._waiting: dict[str, tuple[str, asyncio.Future[Message]]] = {}
         self._subscriptions: dict[int, Subscription] = {}
@@ -276,7 +277,8 @@ class Connection:
         """End every wait: the connection is down."""
         if self._up.is_set():
             self._up = anyio.Event()
-            log.warning("bus.lost", name=self.name)
+            if not self._closing:
+                log.warning("bus.lost", name=self.name)
         self._down.set()
         for what, future in list(self._waiting.values()):
             if not future.done():
@@ -294,6 +296,8 @@ class Connection:
         def done(_: asyncio.Future[Message]) -> None:
             self._waiting.pop(token, None)
             timer.cancel()
+            if not future.cancelled():
+                future.exception()  # else one that nobody looks at is reported as lost
 
         future.add_done_callback(done)
         return f"{self._mux}.{token}", future
@@ -315,7 +319,10 @@ async def open_connection(config: ConnectionConfig) -> AsyncIterator[Connection]
     connection = Connection(config)
     async with background_tasks() as tasks:
         tasks.start_soon(connection._run)
-        yield connection
+        try:
+            yield connection
+        finally:
+            connection._closing = True
 
 
 def _expire(future: asyncio.Future[Message], what: str, timeout_s: float) -> None:

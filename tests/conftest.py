@@ -1,0 +1,20 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.nats_server import NatsServer
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def nats_server(tmp_path: Path) -> Iterator[NatsServer]:
+    """A running nats-server of this test alone, outside of the process."""
+    server = NatsServer(tmp_path / "bus")
+    server.start()
+    yield server
+    server.kill()
