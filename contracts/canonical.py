@@ -18,9 +18,17 @@ __all__ = ["canonical", "keyed_digest", "parse_strict", "sha256"]
 
 _sorted_encoder = msgspec.json.Encoder(order="sorted")
 # Where msgspec's sorted encoding can differ from RFC 8785: integral floats, exponents, integers
-# beyond 2^53, and keys outside the BMP (they sort by UTF-16 there). A match inside a string costs
-# only time.
-_not_canonical = re.compile(rb"\d\.0(?!\d)|\d[eE][0-9+-]|\d{16}|[\xf0-\xf4]")
+# beyond 2^53, and keys outside the BMP (they sort by UTF-16 there).
+_odd_number = re.compile(rb"\d\.0(?!\d)|\d[eE][0-9+-]|\d{16}")
+_beyond_bmp = re.compile(rb"[\xf0-\xf4]")
+_string = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+def _is_canonical(encoded: bytes) -> bool:
+    if not encoded.isascii() and _beyond_bmp.search(encoded) is not None:
+        return False
+    # Nearly every hex digest looks like a number with an exponent, so strings are taken out.
+    return _odd_number.search(_string.sub(b"", encoded)) is None
 
 
 def canonical(value: Any) -> bytes:
@@ -32,7 +40,9 @@ def canonical(value: Any) -> bytes:
     """
     try:
         encoded = _sorted_encoder.encode(value)
-        if _not_canonical.search(encoded) is None:
+        if b"null" in encoded:  # msgspec also writes it for NaN and infinity
+            json.dumps(msgspec.to_builtins(value), allow_nan=False)
+        if _is_canonical(encoded):
             return encoded
         return rfc8785.dumps(json.loads(encoded))
     except (ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
