@@ -63,5 +63,7 @@ def convert(value: Any, kind: type[C]) -> C:
     except msgspec.ValidationError as error:
         place = _place.match(str(error))
         assert place is not None
-        field = place["path"] or "$"
-        raise ContractError(field, "", place["reason"]) from error
+        reason = place["reason"]
+        if reason.startswith("Invalid enum value"):  # msgspec repeats the value, whole
+            reason = "one of the values that the contract names"
+        raise ContractError(place["path"] or "$", "", reason) from error
