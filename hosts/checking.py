@@ -80,12 +80,11 @@ class Checker:
         return binding or await self._session.keeper.wait((ends_s - now_s()) / 2)
 
     async def _judged(self, request: CheckpointRequest, binding: Binding, ends_s: float) -> Verdict:
-        state = await self._session.file.state(outstanding=len(self._session.outstanding))
-        if state.full:
+        if self._session.file.is_full(outstanding=len(self._session.outstanding)):
             self._session.delivery.wake()
             return self._unjudged(request, binding, "outbox_full")
         try:
-            evaluation, asked_s = await self._evaluation(request, state.acknowledged, ends_s)
+            evaluation, asked_s = await self._evaluation(request, ends_s)
         except (BusError, ReplyError, RefusedError) as error:
             cause = self._degraded(error, binding)
             return self._unjudged(request, binding, cause)
@@ -105,7 +104,7 @@ class Checker:
         return cause
 
     async def _evaluation(
-        self, request: CheckpointRequest, acknowledged: int, ends_s: float
+        self, request: CheckpointRequest, ends_s: float
     ) -> tuple[Evaluation, float]:
         """Return the evaluation of this request and when it was asked for."""
         subject = self._session.config.subject("checkpoint", request.kind)
@@ -116,7 +115,7 @@ class Checker:
                 subject,
                 request,
                 Evaluation,
-                watermark=(self._session.file.epoch, acknowledged),
+                watermark=(self._session.file.epoch, self._session.file.watermark),
                 timeout_s=ends_s - asked_s,
             )
             if answers(evaluation, request):

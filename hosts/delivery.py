@@ -21,6 +21,7 @@ log = structlog.get_logger()
 
 _PAGE = 64
 _RETRY_S = 0.5
+_RECEIPT_S = 0.5
 _SEND_S = 2.0
 
 
@@ -45,9 +46,11 @@ class Delivery:
         self._wanted.set()
 
     def received(self, received: Received) -> None:
-        """Take in a receipt, from a reply that is known to be the sidecar's; never waits."""
+        """Take in a receipt, from a reply that is known to be the sidecar's; never waits.
+
+        It is used at the next look, so that a busy host does not write for each reply.
+        """
         self._received = received
-        self.wake()
 
     async def sent(self, timeout_s: float) -> bool:
         """Return whether all that is in the file now was acknowledged within the time."""
@@ -65,6 +68,8 @@ class Delivery:
             pause_s = self._config.sweep_ms / 1000
             try:
                 await self.look()
+                if not self._file.is_empty:
+                    pause_s = min(pause_s, _RECEIPT_S)
             except (LedgerError, BusError) as error:
                 log.warning("delivery.failed", error=type(error).__name__, reason=str(error))
                 pause_s = _RETRY_S

@@ -4,7 +4,6 @@ from pmcl.outbox import epoch, inbox, journal
 from pmcl.outbox.epoch import ledger_epoch
 from pmcl.outbox.host_file import (
     HostFile,
-    HostFileState,
     HostFileSwept,
     PendingMessage,
     message_id,
@@ -23,7 +22,6 @@ __all__ = [
     "Claim",
     "HostFile",
     "HostFileFullError",
-    "HostFileState",
     "HostFileSwept",
     "JournalBehindError",
     "PendingMessage",

@@ -11,12 +11,14 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from ulid import ULID
 
 from pmcl.contracts import AuditReceipt, Outcome, Received, sha256
 from pmcl.outbox import host_units as units
+from pmcl.outbox.host_mark import HostMark, open_mark
 from pmcl.outbox.host_units import Claim, Kind, queries
 from pmcl.outbox.owners import is_gone, opening, own
 from pmcl.store import StoreConfig, Transaction, Writer, open_writer
@@ -24,27 +26,16 @@ from pmcl.store import StoreConfig, Transaction, Writer, open_writer
 __all__ = [
     "Claim",
     "HostFile",
-    "HostFileState",
     "HostFileSwept",
     "PendingMessage",
     "message_id",
     "open_host_file",
 ]
 
+T = TypeVar("T")
+
 _APPLICATION_ID = 0x504D4348
 _VERSION = 1
-
-
-class HostFileState(msgspec.Struct, frozen=True):
-    """What a check needs to know.
-
-    Attributes:
-        acknowledged: the highest number that the bus has acknowledged to any process, 0 for none.
-        full: nothing but audit receipts may be added.
-    """
-
-    acknowledged: int
-    full: bool
 
 
 class HostFileSwept(msgspec.Struct, frozen=True):
@@ -78,8 +69,11 @@ def _wall_ms() -> int:
 class HostFile:
     """The shared file, as one owner sees it."""
 
-    def __init__(self, writer: Writer, path: Path, owner: str, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, writer: Writer, mark: HostMark, path: Path, owner: str, now_ms: Callable[[], int]
+    ) -> None:
         self._writer = writer
+        self._mark = mark
         self._path = path
         self._now_ms = now_ms
         self.owner = owner
@@ -92,23 +86,25 @@ class HostFile:
             tx.run(queries.create, host_epoch=str(ULID()))
             return str(units.read_state(tx)["host_epoch"])
 
-        self.epoch = await self._writer.run(unit)
+        self.epoch = await self._change(unit)
 
-    async def state(self, *, outstanding: int = 0) -> HostFileState:
-        """Return the watermark and whether there is room.
+    @property
+    def watermark(self) -> int:
+        """The highest number that the bus has acknowledged to any process, 0 for none."""
+        return self._mark.acknowledged
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits for a receipt and no claim is open."""
+        return self._mark.is_empty
+
+    def is_full(self, *, outstanding: int = 0) -> bool:
+        """Return whether nothing but audit receipts may be added.
 
         Args:
             outstanding: verdicts that may still become rows.
         """
-
-        def unit(tx: Transaction) -> HostFileState:
-            row = units.read_state(tx)
-            return HostFileState(
-                acknowledged=row["acknowledged"],
-                full=not units.has_room(row, outstanding),
-            )
-
-        return await self._writer.run(unit)
+        return self._mark.is_full(outstanding)
 
     async def reserve(self, count: int, deadline_ms: int) -> int:
         """Reserve `count` numbers until `deadline_ms` (wall clock) and return the first.
@@ -125,7 +121,7 @@ class HostFile:
                 tx.run(queries.reserve, number=number, owner=self.owner, deadline_ms=deadline_ms)
             return first
 
-        return await self._writer.run(unit)
+        return await self._change(unit)
 
     async def acknowledged(self, numbers: Sequence[int]) -> frozenset[int]:
         """Close acknowledged reservations and return those that were still open.
@@ -140,16 +136,16 @@ class HostFile:
                 tx.run(queries.acknowledge, number=max(kept))
             return kept
 
-        return await self._writer.run(unit)
+        return await self._change(unit)
 
     async def void(self, numbers: Sequence[int]) -> int:
         """Close reservations by voids, to be delivered, and return how many were still open."""
-        return await self._writer.run(lambda tx: units.void(tx, numbers))
+        return await self._change(lambda tx: units.void(tx, numbers))
 
     async def claim(self, claim: Claim) -> bool:
         """Claim a call and return True, or False when it was claimed before by anybody."""
         now_ms = self._now_ms()
-        return await self._writer.run(lambda tx: units.claim(tx, self.owner, claim, now_ms))
+        return await self._change(lambda tx: units.claim(tx, self.owner, claim, now_ms))
 
     async def finish(self, result: Outcome | AuditReceipt) -> int:
         """Close a claim with its result, to be delivered, and return the result's number.
@@ -157,7 +153,7 @@ class HostFile:
         Raises:
             HostError: no such claim, of another proposal, or it has a result already.
         """
-        return await self._writer.run(lambda tx: units.finish(tx, result))
+        return await self._change(lambda tx: units.finish(tx, result))
 
     async def close_unused(self, outcomes: Sequence[tuple[Claim, Outcome]]) -> int:
         """Claim and close those verdicts that nobody claimed; return how many these were."""
@@ -171,7 +167,7 @@ class HostFile:
             return len(unclaimed)
 
         now_ms = self._now_ms()
-        return await self._writer.run(unit)
+        return await self._change(unit)
 
     async def sweep(self) -> HostFileSwept:
         """Close what dead owners left, and reservations past their deadline.
@@ -190,7 +186,7 @@ class HostFile:
             return HostFileSwept(orphans, voids)
 
         now_ms = self._now_ms()
-        return await self._writer.run(unit)
+        return await self._change(unit)
 
     async def pending(self, *, after: int, sent_before_ms: int, limit: int) -> list[PendingMessage]:
         """Return unreceipted messages above `after` not sent since `sent_before_ms`, in order."""
@@ -210,7 +206,7 @@ class HostFile:
             tx.run(queries.acknowledge, number=max(numbers, default=0))
 
         now_ms = self._now_ms()
-        await self._writer.run(unit)
+        await self._change(unit)
 
     async def receipted(self, received: Received) -> bool:
         """Drop what the ledger has committed; return whether everything left must be sent again.
@@ -229,7 +225,19 @@ class HostFile:
             return known not in (None, received.ledger_epoch) and units.send_again(tx)
 
         now_ms = self._now_ms()
-        return await self._writer.run(unit)
+        return await self._change(unit)
+
+    async def _change(self, unit: Callable[[Transaction], T]) -> T:
+        """Run a unit that may write, and show what it left to all processes."""
+
+        def marked(tx: Transaction) -> T:
+            result = unit(tx)
+            row = units.read_state(tx)
+            rows = row["outbox_rows"] + row["open_claims"]
+            self._mark.write(row["acknowledged"], rows, row["outbox_bytes"])
+            return result
+
+        return await self._writer.run(marked)
 
 
 def _make(path: Path) -> None:
@@ -259,7 +267,8 @@ async def open_host_file(
     async with AsyncExitStack() as stack:
         owner = stack.enter_context(own(path))
         async with opening(path):
+            mark = stack.enter_context(open_mark(path))
             writer = await stack.enter_async_context(open_writer(config))
-        host_file = HostFile(writer, path, owner, now_ms)
+        host_file = HostFile(writer, mark, path, owner, now_ms)
         await host_file.load()
         yield host_file

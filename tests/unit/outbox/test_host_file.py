@@ -14,8 +14,8 @@ from ulid import ULID
 
 from pmcl.contracts import AuditReceipt, HostError, Outcome, Received, Void, decode, limits
 from pmcl.outbox import host_units
-from pmcl.outbox.host_units import HostFileFullError
 from pmcl.outbox.host_file import Claim, HostFile, message_id, open_host_file
+from pmcl.outbox.host_units import HostFileFullError
 
 pytestmark = pytest.mark.anyio
 
@@ -62,7 +62,7 @@ async def test_epoch_and_numbers_outlive_the_process(tmp_path: Path) -> None:
         assert await file.acknowledged([1, 2]) == {1, 2}
     async with open_at(tmp_path) as file:
         assert file.epoch == epoch
-        assert (await file.state()).acknowledged == 2
+        assert file.watermark == 2
         assert await file.reserve(1, FAR) == 3
 
 
@@ -152,10 +152,10 @@ async def test_room_counts_open_claims_and_outstanding_verdicts(tmp_path: Path) 
         await file.claim(claim_of("b"))
         await file.finish(outcome_of("a"))
         room = limits.HOST_OUTBOX_MAX_ROWS
-        assert not (await file.state(outstanding=room - 3)).full
-        assert (await file.state(outstanding=room - 2)).full
+        assert not file.is_full(outstanding=room - 3)
+        assert file.is_full(outstanding=room - 2)
         await file.receipted(received(1))
-        assert not (await file.state(outstanding=room - 2)).full
+        assert not file.is_full(outstanding=room - 2)
 
 
 async def test_full_file_takes_some_audits_and_nothing_else(
@@ -165,7 +165,7 @@ async def test_full_file_takes_some_audits_and_nothing_else(
     monkeypatch.setattr(host_units, "AUDIT_ROWS", 1)
     async with open_at(tmp_path) as file:
         assert await file.claim(claim_of("a", "audit", "timeout"))
-        assert (await file.state()).full
+        assert file.is_full()
         with pytest.raises(HostFileFullError):
             await file.reserve(1, FAR)
         assert await file.claim(claim_of("b", "audit", "timeout"))
@@ -271,10 +271,10 @@ async def test_file_equals_its_model(tmp_path: Path, plan: list[tuple[str, Any]]
             while remaining and remaining[0][0] != "reopen":
                 await take(model, file, *remaining.pop(0))
             assert set(await numbers(file)) == model.outbox
-            state = await file.state(
-                outstanding=limits.HOST_OUTBOX_MAX_ROWS - len(model.outbox) - len(model.open)
-            )
-            assert (state.acknowledged, state.full) == (model.acknowledged, True)
+            room = limits.HOST_OUTBOX_MAX_ROWS - len(model.outbox) - len(model.open)
+            assert file.watermark == model.acknowledged
+            assert file.is_full(outstanding=room)
+            assert not file.is_full(outstanding=room - 1)
         if not remaining:
             return
         remaining.pop(0)
