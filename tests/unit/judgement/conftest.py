@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from pmcl.contracts import (
     AuthoritySnapshot,
@@ -11,6 +12,10 @@ from pmcl.contracts import (
     Tool,
 )
 from pmcl.judgement import CitedEvidence, Inputs
+
+# A busy machine is no defect of a pure function.
+settings.register_profile("pure", deadline=None)
+settings.load_profile("pure")
 
 NOW_MS = 1_000_000
 LEASE_MS = 600_000

@@ -334,6 +334,7 @@ VALUES = st.recursive(
 @given(text=TEXTS)
 @example(text="token=[redacted:token:0123456789abcdef]abc")
 @example(text="Authorization: Bearer token=x")
+@example(text=PEM + JWT)  # the mark in front bares the start of the token
 @example(text='Bearer abcdefghijklmnop="password=x"')
 def test_marking_text_twice_is_marking_once(text: str) -> None:
     once = redact_text(text, KEY)
