@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import aiosqlite
 import anyio
+import anyio.to_thread
 
 from pmcl.store.errors import translate
 from pmcl.store.transaction import Row
@@ -20,6 +21,7 @@ __all__ = ["Reader", "open_reader"]
 
 _BUSY_TIMEOUT_S = 5.0
 _CLOSE_TIMEOUT_S = 10.0
+_CHUNK_ROWS = 64
 
 
 class Reader:
@@ -54,13 +56,12 @@ async def open_reader(path: Path) -> AsyncIterator[Reader]:
     Raises:
         StoreUnavailableError: the file is not there or cannot be read.
     """
-    uri = f"file:{quote(str(path))}?mode=ro"
+    # Opened here and not by aiosqlite, which leaves a thread behind when it cannot open a file.
     try:
-        connection = await aiosqlite.connect(
-            uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None, cached_statements=256
-        )
+        opened = await anyio.to_thread.run_sync(_open, path)
     except sqlite3.Error as error:
         raise translate(path, error) from error
+    connection = await aiosqlite.Connection(lambda: opened, _CHUNK_ROWS)
     try:
         connection.row_factory = sqlite3.Row
         await connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -68,3 +69,14 @@ async def open_reader(path: Path) -> AsyncIterator[Reader]:
     finally:
         with anyio.move_on_after(_CLOSE_TIMEOUT_S, shield=True):
             await connection.close()
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"file:{quote(str(path))}?mode=ro",
+        uri=True,
+        timeout=_BUSY_TIMEOUT_S,
+        isolation_level=None,
+        cached_statements=256,
+        check_same_thread=False,  # aiosqlite's own thread is the only one to use it
+    )

@@ -1,0 +1,82 @@
+"""No named query of any package reads a whole table, but for those that say why."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import pmcl.store
+from pmcl.store import Queries
+
+FOLDERS = Path(pmcl.store.__file__).parents[1]
+FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted(FOLDERS.glob("*/*.sql"))}
+# A file of its own; all others share the ledger's.
+HOST_FILE = "outbox/host_file"
+
+SCANS = {
+    ("outbox/journal", "head"): "reads one row, from the end of the key",
+    ("outbox/host_file", "late_reservations"): "as many rows as calls are on their way",
+    ("outbox/host_file", "owners"): "as many rows as calls are on their way",
+    ("ledger/outcomes", "linkable"): "parked outcomes only: they leave as soon as they link",
+    ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
+    ("ops/demo", "counts"): "a ledger of a few rows",
+}
+
+
+class Unbound(dict[str, None]):
+    """Any parameter, without a value: a plan does not depend on it."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+def database_of(file: str) -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:")
+    for other, path in FILES.items():
+        if (other == HOST_FILE) == (file == HOST_FILE):
+            database.executescript(Queries(path.read_text()).schema)
+    return database
+
+
+def scans(database: sqlite3.Connection, text: str) -> list[str]:
+    plan = database.execute(f"EXPLAIN QUERY PLAN {text}", Unbound()).fetchall()
+    steps = [step for *_, step in plan]
+    return [step for step in steps if step.startswith("SCAN") and "CONSTANT ROW" not in step]
+
+
+def test_files_of_every_package_are_found() -> None:
+    assert {"outbox/journal", "outbox/inbox", HOST_FILE} <= FILES.keys()
+    assert any(file.startswith("ledger/") for file in FILES)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_queries_use_an_index(file: str) -> None:
+    database = database_of(file)
+    try:
+        found = {
+            name: scanned
+            for name, text in Queries(FILES[file].read_text()).texts.items()
+            if (scanned := scans(database, text)) and (file, name) not in SCANS
+        }
+    finally:
+        database.close()
+    assert found == {}
+
+
+def test_a_scan_would_be_found() -> None:
+    database = database_of("outbox/journal")
+    try:
+        assert scans(database, "SELECT 1 FROM journal WHERE hash = :hash")
+    finally:
+        database.close()
+
+
+def test_tables_are_strict() -> None:
+    for file in ("outbox/journal", HOST_FILE):
+        database = database_of(file)
+        try:
+            tables = database.execute("PRAGMA table_list").fetchall()
+        finally:
+            database.close()
+        loose = [name for _, name, kind, _, _, strict in tables if kind == "table" and not strict]
+        assert [name for name in loose if not name.startswith("sqlite_")] == []
