@@ -15,7 +15,7 @@ __all__ = ["Confidence", "Observation", "Resource", "Resources", "Void"]
 Confidence = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True):
+class Resource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that an effect would touch, as the adapter resolved it.
 
     Attributes:

@@ -5,8 +5,6 @@ Source: SPEC C1.
 
 from typing import Any
 
-import msgspec
-
 from pmcl.contracts.canonical import canonical, keyed_digest, sha256
 from pmcl.contracts.checkpoint import CheckpointRequest
 
@@ -28,8 +26,8 @@ def proposal_hash(scope: str, host: str, request: CheckpointRequest) -> str:
         "arguments_commitment": request.arguments_commitment,
         "generation": request.generation,
         "host": host,
-        "resources": [msgspec.to_builtins(resource) for resource in request.resources],
+        "resources": request.resources,
         "scope": scope,
-        "tool": msgspec.to_builtins(request.tool),
+        "tool": request.tool,
     }
     return sha256(canonical(covered))

@@ -7,7 +7,7 @@ as gaps close, so the inbox does not grow with the number of messages.
 from typing import Final
 
 from pmcl.contracts import Received
-from pmcl.outbox.epoch import ledger_epoch
+from pmcl.outbox.epoch import found_ledger
 from pmcl.store import Transaction, load_queries
 
 __all__ = ["mark", "received", "through"]
@@ -41,11 +41,14 @@ def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> boo
 
 def received(tx: Transaction, scope: str, host: str, epoch: str) -> Received:
     """Return what a host may forget: the watermark and the lowest numbers beyond it."""
-    watermark = through(tx, scope, host, epoch)
+    row = tx.one(_queries.receipts, scope=scope, host=host, epoch=epoch)
+    if row is None:
+        found_ledger(tx)
+        return received(tx, scope, host, epoch)
     return Received(
-        ledger_epoch=ledger_epoch(tx),
-        through=watermark,
-        beyond=_beyond(tx, scope, host, epoch, watermark),
+        ledger_epoch=row["ledger_epoch"],
+        through=row["through"],
+        beyond=_beyond(tx, scope, host, epoch, row["through"]),
     )
 
 

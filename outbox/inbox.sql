@@ -18,6 +18,11 @@ CREATE TABLE inbox_beyond (
 -- name: through
 SELECT through FROM inbox_watermarks WHERE scope = :scope AND host = :host AND epoch = :epoch;
 
+-- name: receipts
+SELECT l.epoch AS ledger_epoch, coalesce(w.through, 0) AS through FROM ledger AS l
+LEFT JOIN inbox_watermarks AS w ON w.scope = :scope AND w.host = :host AND w.epoch = :epoch
+WHERE l.one = 1;
+
 -- name: advance
 INSERT INTO inbox_watermarks (scope, host, epoch, through)
 VALUES (:scope, :host, :epoch, :through)

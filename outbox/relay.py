@@ -36,6 +36,8 @@ class RelayConfig(msgspec.Struct, frozen=True, kw_only=True):
             batch costs about 2 ms however small it is.
         batch_rows, batch_bytes: what one batch may hold.
         timeout_s: how long an append may take before it is settled by reading LOG back.
+        pace_s: between two appends of a few rows each; rows that come in between go together, so
+            that the relay does not compete with verdicts for the interpreter.
         check_s: LOG is checked at least so often.
         retry_s: the pause after an append that failed.
     """
@@ -44,6 +46,7 @@ class RelayConfig(msgspec.Struct, frozen=True, kw_only=True):
     batch_rows: int = 500
     batch_bytes: int = 1024 * 1024
     timeout_s: float = 5.0
+    pace_s: float = 0.005
     check_s: float = 60.0
     retry_s: float = 0.2
 
@@ -113,7 +116,10 @@ class Relay:
                 reader, self._last, max_rows=config.batch_rows, max_bytes=config.batch_bytes
             )
             if rows:
+                paced = anyio.current_time() + config.pace_s
                 self._move(await self._append(rows))
+                if len(rows) <= config.pipelined_rows:
+                    await anyio.sleep_until(paced)
                 continue
             with anyio.move_on_at(due):
                 await self._woken.wait()

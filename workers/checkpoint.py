@@ -42,7 +42,6 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
     request: CheckpointRequest
     evaluation_id: str
-    hold_id: str
     resource_keys: tuple[str, ...]
     fingerprint: str
     salt: bytes
@@ -71,13 +70,12 @@ class CheckpointWorker:
         if request.proposal_hash != expected:
             raise HashMismatchError("$.proposal_hash", request.proposal_hash, expected)
         redacted = redact_request(request, self._key.secret)
-        resource_keys = self._key.resources_of(subject.scope, request)
+        resource_keys = self._key.resources_of(subject.scope, redacted)
         return Proposal(
             request=redacted,
             evaluation_id=str(ULID()),
-            hold_id=str(ULID()),
             resource_keys=resource_keys,
-            fingerprint=self._key.action(subject.scope, request, resource_keys),
+            fingerprint=self._key.action(subject.scope, redacted, resource_keys),
             salt=os.urandom(SALT_BYTES),
         )
 
@@ -178,7 +176,7 @@ def _events(
         return (evaluated, *released)
     placed = HoldPlaced(
         **whose,
-        hold_id=proposal.hold_id,
+        hold_id=evaluation.evaluation_id,  # an evaluation places one hold at most
         effect=check.effect,
         resource_keys=proposal.resource_keys,
         reason=judgement.hold_reason,
