@@ -10,8 +10,7 @@ from typing import Unpack
 import anyio
 import structlog
 
-from pmcl.bus import open_connection
-from pmcl.bus.tasks import background_tasks
+from pmcl.bus import background_tasks, open_connection
 from pmcl.contracts import BusError, CompleteTurn, HostError, LeaseState, LedgerError
 from pmcl.hosts.asking import ask
 from pmcl.hosts.checking import Checker

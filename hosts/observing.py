@@ -11,8 +11,7 @@ import anyio
 import structlog
 from ulid import ULID
 
-from pmcl.bus.append import Outgoing, publish_batch
-from pmcl.bus.streams import INTAKE
+from pmcl.bus import INTAKE, Outgoing, publish_batch
 from pmcl.contracts import BusError, Observation, Resource, TrustLabel, decode, encode, sha256
 from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.errors import ObservationLostError

@@ -4,64 +4,32 @@ from pathlib import Path
 
 import pytest
 
-from pmcl.bus import (
-    Credentials,
-    EmbeddedServer,
-    Keyring,
-    ServerConfig,
-    open_connection,
-    run_server,
-)
-from pmcl.bus.streams import ensure_streams
+from pmcl.bus import ensure_streams, open_connection
 from pmcl.contracts import AuthoritySnapshot
 from pmcl.hosts import HostConfig
 from tests.integration.hosts.sidecar import Sidecar
-
-
-@pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    return "asyncio"
+from tests.nats_server import NatsServer
 
 
 @pytest.fixture
-def keyring(tmp_path: Path) -> Keyring:
-    return Keyring(tmp_path / "keys")
-
-
-@pytest.fixture
-def seed(keyring: Keyring) -> str:
-    return keyring.add_host("s", "h")
-
-
-@pytest.fixture
-async def server(tmp_path: Path, keyring: Keyring, seed: str) -> AsyncIterator[EmbeddedServer]:
-    state_dir = tmp_path / "server"
-    state_dir.mkdir()
-    async with run_server(ServerConfig(state_dir=state_dir), keyring) as running:
-        yield running
-
-
-@pytest.fixture
-async def sidecar(server: EmbeddedServer, keyring: Keyring) -> AsyncIterator[Sidecar]:
+async def sidecar(nats_server: NatsServer, anyio_backend: str) -> AsyncIterator[Sidecar]:
     async with AsyncExitStack() as stack:
-        admin = await stack.enter_async_context(
-            open_connection(keyring.connection_config("admin", server.url))
-        )
+        admin, worker = [
+            await stack.enter_async_context(open_connection(nats_server.connection_config(name)))
+            for name in ("admin", "worker")
+        ]
         await admin.wait_ready(5)
-        await ensure_streams(admin)
-        worker = await stack.enter_async_context(
-            open_connection(keyring.connection_config("worker", server.url))
-        )
         await worker.wait_ready(5)
+        await ensure_streams(admin)
         sidecar = Sidecar(worker, admin)
         await sidecar.serve()
         yield sidecar
 
 
 @pytest.fixture
-def config(server: EmbeddedServer, seed: str, tmp_path: Path) -> HostConfig:
+def config(nats_server: NatsServer, tmp_path: Path) -> HostConfig:
     return HostConfig(
-        credentials=Credentials(url=server.url, scope="s", host="h", seed=seed),
+        credentials=nats_server.credentials("s", "a"),
         authority=AuthoritySnapshot(
             tools={"*": "grant"},
             effects={"inspect_local": "grant", "mutation": "grant"},

@@ -7,8 +7,7 @@ import anyio
 import msgspec
 from ulid import ULID
 
-from pmcl.bus import Connection, Message
-from pmcl.bus.jetstream import stored_message, stream_state
+from pmcl.bus import INTAKE, Connection, Message, stored_message, stream_state
 from pmcl.contracts import (
     ArbitrationTicket,
     BeginLease,
@@ -35,7 +34,7 @@ TTL_MS = 60_000
 T = TypeVar("T")
 
 
-async def until(ask: Callable[[], Awaitable[T]], *, within_s: float = 10.0) -> T:
+async def until(ask: Callable[[], Awaitable[T | None]], *, within_s: float = 10.0) -> T:
     """Return the first true answer."""
     with anyio.fail_after(within_s):
         while not (answer := await ask()):  # noqa: ASYNC110 - facts of other processes
@@ -109,10 +108,10 @@ class Sidecar:
 
     async def stored(self) -> list[Message]:
         """Everything in INTAKE, in order."""
-        state = await stream_state(self.admin, "INTAKE")
+        state = await stream_state(self.admin, INTAKE)
         assert state is not None
         found = [
-            await stored_message(self.admin, "INTAKE", sequence)
+            await stored_message(self.admin, INTAKE, sequence)
             for sequence in range(state.first or 1, state.last + 1)
         ]
         return [message for message in found if message is not None]

@@ -1,10 +1,10 @@
 import time
+from typing import Any
 
 import anyio
 import msgspec
 import pytest
 
-from pmcl.bus import EmbeddedServer
 from pmcl.contracts import (
     AuditReceipt,
     CallIdConflictError,
@@ -26,6 +26,7 @@ from pmcl.contracts import (
 )
 from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal
 from tests.integration.hosts.sidecar import Sidecar, error_of, evaluation_of, until
+from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
 
@@ -43,8 +44,9 @@ def reading(**changes: object) -> Proposal:
 
 
 async def outcomes(sidecar: Sidecar) -> list[Outcome | AuditReceipt]:
+    kinds: tuple[type[Any], ...] = (Outcome, AuditReceipt)
     return [
-        decode(message.data, Outcome, AuditReceipt)
+        decode(message.data, *kinds)
         for message in await sidecar.stored()
         if ".outcome." in message.subject
     ]
@@ -86,7 +88,7 @@ async def test_request_is_redacted_committed_and_carries_the_watermark(
     assert request.arguments["path"] == "/tmp/a"
     salt = (b"%032d" % 1).hex()
     assert request.arguments_commitment == arguments_commitment(salt, raw)
-    assert request.proposal_hash == proposal_hash("s", "h", request)
+    assert request.proposal_hash == proposal_hash("s", "a", request)
 
 
 async def test_observations_are_numbered_and_their_ids_are_stable(
@@ -233,7 +235,7 @@ async def test_late_reply_answers_nothing_else(config: HostConfig, sidecar: Side
         assert (await host.check(writing())).status == "passed"
 
 
-async def test_no_responders_is_told_at_once(config: HostConfig, server: EmbeddedServer) -> None:
+async def test_no_responders_is_told_at_once(config: HostConfig, nats_server: NatsServer) -> None:
     config = msgspec.structs.replace(config, deadline_ms=400)
     async with Host.connect(config) as host:
         verdict = await host.check(writing())
@@ -325,7 +327,7 @@ async def test_lost_observation_is_closed_by_a_void(
     stored = await sidecar.stored()
     assert stored[1].headers[headers.NUMBER] == "2"
     assert decode(stored[1].data, Void) == Void()
-    assert stored[1].subject == "pmcl.v1.observation.s.h"
+    assert stored[1].subject == "pmcl.v1.observation.s.a"
 
 
 async def _store_nothing(*_: object) -> list[int]:

@@ -1,13 +1,7 @@
-"""The server stands outside here: it is stopped, killed and started by the tests."""
-
-import os
-import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,63 +10,13 @@ import msgspec
 import pytest
 from anyio import to_thread
 
-from pmcl.bus import Keyring, ServerConfig, find_nats_server, open_connection, prepare_server
-from pmcl.bus.streams import ensure_streams
 from pmcl.contracts import AuditReceipt, Outcome, decode, headers
 from pmcl.hosts import Host, HostConfig, ObservationLostError, Verdict
 from tests.integration.hosts.sidecar import Sidecar, until
 from tests.integration.hosts.test_host import outcomes, reading, writing
+from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
-
-
-class Outside:
-    """A nats-server that the test holds by its process."""
-
-    def __init__(self, state_dir: Path, keyring: Keyring) -> None:
-        state_dir.mkdir()
-        self._config = ServerConfig(state_dir=state_dir)
-        self.url = prepare_server(self._config, keyring).url
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = [str(find_nats_server()), "-c", str(self._config.configuration)]
-        self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-
-    def send(self, number: int) -> None:
-        assert self._process is not None
-        os.kill(self._process.pid, number)
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-
-@pytest.fixture
-def server(tmp_path: Path, keyring: Keyring, seed: str) -> Iterator[Outside]:
-    outside = Outside(tmp_path / "server", keyring)
-    outside.start()
-    yield outside
-    outside.kill()
-
-
-@pytest.fixture
-async def sidecar(server: Outside, keyring: Keyring) -> AsyncIterator[Sidecar]:
-    async with AsyncExitStack() as stack:
-        admin, worker = [
-            await stack.enter_async_context(
-                open_connection(keyring.connection_config(identity, server.url))
-            )
-            for identity in ("admin", "worker")
-        ]
-        await admin.wait_ready(5)
-        await worker.wait_ready(5)
-        await ensure_streams(admin)
-        sidecar = Sidecar(worker, admin)
-        await sidecar.serve()
-        yield sidecar
 
 
 async def checked(host: Host, config: HostConfig, proposal: Any) -> Verdict:
@@ -83,13 +27,13 @@ async def checked(host: Host, config: HostConfig, proposal: Any) -> Verdict:
 
 
 async def test_stopped_server_degrades_in_time_and_gets_its_receipts_once(
-    config: HostConfig, server: Outside, sidecar: Sidecar
+    config: HostConfig, nats_server: NatsServer, sidecar: Sidecar
 ) -> None:
     async with Host.connect(config) as host:
         proposal = reading()
         late = await host.check(reading(arguments={"path": "/late"}))
-        server.send(signal.SIGSTOP)
-        held = await checked(host, config, writing())
+        nats_server.pause()
+        held = await until(lambda: not_passed(host, config))
         assert (held.status, held.reasons) == ("held", ("degraded.timeout",))
         inspected = await checked(host, config, proposal)
         assert inspected.status == "degraded"
@@ -97,7 +41,7 @@ async def test_stopped_server_degrades_in_time_and_gets_its_receipts_once(
             pass
         async with host.dispatch(late, reading(arguments={"path": "/late"}, call_id=late.call_id)):
             pass
-        server.send(signal.SIGCONT)
+        nats_server.resume()
         await until(lambda: two_outcomes(sidecar))
         sidecar.through = 2
         await until(lambda: passed(host))
@@ -109,17 +53,22 @@ async def two_outcomes(sidecar: Sidecar) -> bool:
     return sidecar.admin.ready and len(await outcomes(sidecar)) >= 2
 
 
+async def not_passed(host: Host, config: HostConfig) -> Verdict | None:
+    verdict = await checked(host, config, writing())
+    return None if verdict.status == "passed" else verdict
+
+
 async def passed(host: Host) -> bool:
     return (await host.check(writing())).status == "passed"
 
 
 async def test_server_that_is_down_degrades_and_gets_outcomes_once(
-    config: HostConfig, server: Outside, sidecar: Sidecar
+    config: HostConfig, nats_server: NatsServer, sidecar: Sidecar
 ) -> None:
     async with Host.connect(config) as host:
         proposal = writing()
         verdict = await host.check(proposal)
-        server.kill()
+        nats_server.kill()
         async with host.dispatch(verdict, proposal) as run:
             run.failed("file_missing")
         held = await checked(host, config, writing())
@@ -127,7 +76,7 @@ async def test_server_that_is_down_degrades_and_gets_outcomes_once(
         assert held.reasons[0] in ("degraded.disconnected", "degraded.timeout")
         with pytest.raises(ObservationLostError):
             await host.observe(source="x", summary="lost")
-        server.start()
+        nats_server.start()
         await until(lambda: outcomes_when_ready(sidecar))
         await until(lambda: passed(host))
         await host.observe(source="x", summary="kept")
@@ -142,9 +91,9 @@ async def outcomes_when_ready(sidecar: Sidecar) -> Any:
 
 
 async def test_host_starts_without_a_server_and_gets_its_lease_later(
-    config: HostConfig, server: Outside, sidecar: Sidecar
+    config: HostConfig, nats_server: NatsServer, sidecar: Sidecar
 ) -> None:
-    server.kill()
+    nats_server.kill()
     async with Host.connect(config) as host:
         assert host.generation is None
         proposal = reading()
@@ -152,7 +101,7 @@ async def test_host_starts_without_a_server_and_gets_its_lease_later(
         assert (verdict.status, verdict.reasons) == ("degraded", ("degraded.disconnected",))
         async with host.dispatch(verdict, proposal):
             pass
-        server.start()
+        nats_server.start()
         await until(lambda: passed(host))
         await until(lambda: outcomes(sidecar))
 
