@@ -58,10 +58,10 @@ def _cited(tx: Transaction, scope: str, evidence_id: str) -> CitedEvidence:
     )
 
 
-def last_of_host(tx: Transaction, scope: str, host: str) -> str | None:
-    """Return the id of the host's last committed evidence."""
+def last_of_host(tx: Transaction, scope: str, host: str) -> tuple[str, int] | None:
+    """Return the id of the host's last committed evidence, and when it was observed."""
     row = tx.one(_queries.last_of_host, scope=scope, host=host)
-    return None if row is None else row["evidence_id"]
+    return None if row is None else (row["evidence_id"], row["observed_at"])
 
 
 def attested(tx: Transaction, scope: str, digest: str) -> str | None:

@@ -39,7 +39,7 @@ SELECT evidence_id, generation, trust, observed_at, erased, resource_keys FROM e
 WHERE scope = :scope AND evidence_id = :evidence_id;
 
 -- name: last_of_host
-SELECT evidence_id FROM evidence WHERE scope = :scope AND host = :host
+SELECT evidence_id, observed_at FROM evidence WHERE scope = :scope AND host = :host
 ORDER BY sequence DESC LIMIT 1;
 
 -- name: attested

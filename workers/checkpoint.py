@@ -116,6 +116,8 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
     tx, request = unit.tx, proposal.request
     lease = leases.bind(tx, scope, host, request.lease_id, request.generation)
     named = request.premortem.evidence_ids if request.premortem else ()
+    cited = evidence.cited(tx, scope, (*request.evidence_ids, *named))
+    last = None if cited else evidence.last_of_host(tx, scope, host)
     return Inputs(
         scope=scope,
         host=host,
@@ -126,7 +128,9 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         lease_generation=lease.generation,
         lease_expires_at=lease.expires_at if lease.state == "live" else 0,
         resource_keys=proposal.resource_keys,
-        evidence=evidence.cited(tx, scope, (*request.evidence_ids, *named)),
+        evidence=cited,
+        last_evidence_id=last[0] if last else None,
+        last_evidence_at=last[1] if last else None,
         holds=holds.on_resources(tx, proposal.resource_keys),
         history=outcomes.history(tx, scope, proposal.fingerprint),
         pending=evaluations.pending(tx, scope, host),

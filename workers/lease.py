@@ -178,7 +178,9 @@ def _after_gap(
         return lease
     last = evidence.last_of_host(unit.tx, incoming.subject.scope, incoming.subject.host)
     gap = Gap(from_ms=current.heard_at, to_ms=unit.now_ms)
-    return msgspec.structs.replace(lease, gap=gap, last_evidence_id=last)
+    return msgspec.structs.replace(
+        lease, gap=gap, last_evidence_id=None if last is None else last[0]
+    )
 
 
 def _living(unit: UnitOfWork, incoming: Incoming) -> LeaseRow:

@@ -35,11 +35,16 @@ class _Postponed(Exception):  # noqa: N818 - carries a settlement out of the rol
         self.settlement = settlement
 
 
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
 class Units:
     """Runs the workers' decisions as units of the one writer."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, now_ms: Callable[[], int] = _wall_ms) -> None:
         self._writer = writer
+        self._now_ms = now_ms
 
     async def numbered(
         self, worker: StreamWorker[Any], incoming: Incoming, prepared: Any
@@ -69,11 +74,7 @@ class Units:
         return await self._run(_sweep)
 
     async def _run(self, work: Callable[[UnitOfWork], T]) -> T:
-        return await self._writer.run(lambda tx: work(UnitOfWork(tx, _now_ms())))
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
+        return await self._writer.run(lambda tx: work(UnitOfWork(tx, self._now_ms())))
 
 
 def _write(unit: UnitOfWork, decision: Decision, cause: Cause | None = None) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pmcl.contracts import (
     ContractError,
+    ExpectedReceipt,
     Resource,
     canonical,
     keyed_digest,
@@ -62,8 +63,12 @@ def test_key_order_changes_nothing(value: dict[str, Any]) -> None:
 
 
 def test_canonical_takes_contracts_with_none() -> None:
-    resource = Resource(kind="path", value="/a")
-    assert canonical([resource]) == b'[{"argument":null,"kind":"path","value":"/a"}]'
+    receipt = ExpectedReceipt(kind="file")
+    assert canonical([receipt]) == b'[{"digest":null,"kind":"file"}]'
+
+
+def test_canonical_leaves_out_what_a_resource_does_not_say() -> None:
+    assert canonical([Resource(kind="path", value="/a")]) == b'[{"kind":"path","value":"/a"}]'
 
 
 @pytest.mark.parametrize("number", [2**53, -(2**53), 2**64, -(2**70), 10**30, 10**400])
