@@ -89,7 +89,8 @@ async def append_pipelined(
     One plain publish for each row, all on their way at once: the fastest for up to about ten.
 
     Raises:
-        WrongSequenceError: LOG ends elsewhere. Rows before the refused one may be stored.
+        WrongSequenceError: LOG ends elsewhere. Some rows may be stored, each at its own number:
+            behind an end that is nearer than believed, the later rows fit.
         AppendRefusedError, StreamMissingError: LOG took none, or only the first rows.
         UncertainAppendError: it is not known which rows are stored.
         BusClosedError, BusBusyError: none was sent.

@@ -38,24 +38,28 @@ async def connect_client(config: ConnectionConfig, on_broken: Callable[[], None]
     async def failed(error: Exception) -> None:
         log.debug("bus.client_error", name=config.name, error=repr(error))
 
-    with anyio.move_on_after(config.connect_timeout_s):
-        await client.connect(
-            servers=config.url.split(","),
-            name=config.name,
-            nkeys_seed_str=config.seed,
-            inbox_prefix=config.inbox_prefix,
-            disconnected_cb=broken,
-            closed_cb=broken,
-            error_cb=failed,
-            max_reconnect_attempts=-1,
-            reconnect_time_wait=config.retry_s,  # type: ignore[arg-type]  # a float works
-            ping_interval=config.ping_interval_s,  # type: ignore[arg-type]
-            max_outstanding_pings=2,
-            pending_size=0,  # a publish while disconnected fails at once instead of being kept
-        )
-        return client
-    await close_client(client, config.close_timeout_s)
-    return None
+    connected = False
+    try:
+        with anyio.move_on_after(config.connect_timeout_s):
+            await client.connect(
+                servers=config.url.split(","),
+                name=config.name,
+                nkeys_seed_str=config.seed,
+                inbox_prefix=config.inbox_prefix,
+                disconnected_cb=broken,
+                closed_cb=broken,
+                error_cb=failed,
+                max_reconnect_attempts=-1,
+                reconnect_time_wait=config.retry_s,  # type: ignore[arg-type]  # a float works
+                ping_interval=config.ping_interval_s,  # type: ignore[arg-type]
+                max_outstanding_pings=2,
+                pending_size=0,  # a publish while disconnected fails at once instead of being kept
+            )
+            connected = True
+    finally:
+        if not connected:
+            await close_client(client, config.close_timeout_s)
+    return client if connected else None
 
 
 async def close_client(client: Client, timeout_s: float) -> None:

@@ -118,9 +118,13 @@ async def pull(
         StreamMissingError: stream or consumer is not there: have the streams ensured, call again.
     """
     loop = _Loop(connection, config, handle)
-    async with background_tasks() as tasks:
-        tasks.start_soon(loop.keep)
-        await loop.run(tasks)
+    try:
+        async with background_tasks() as tasks:
+            tasks.start_soon(loop.keep)
+            await loop.run(tasks)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await loop.give_back()
     raise AssertionError("the loop ends by an error only")
 
 
@@ -138,6 +142,7 @@ class _Loop:
         self._refill = max(1, config.slots // 4)
         self._running: set[Delivery] = set()
         self._arrived: list[Delivery] = []
+        self._unsettled: list[Delivery] = []
         self._inbox = ""
         self._asked: dict[str, int] = {}
         self._outstanding = 0
@@ -156,16 +161,19 @@ class _Loop:
 
     async def run(self, tasks: TaskGroup) -> None:
         """Ask again, under a new inbox, each time the requests have come to an end."""
-        try:
-            while self._missing < self._config.missing_max:
-                await self._wait_ready()
-                await self._serve_inbox(tasks)
-                await anyio.sleep(_RETRY_S)
-        finally:
-            with anyio.CancelScope(shield=True):
-                for delivery in self._arrived:
-                    await delivery.nak()
+        while self._missing < self._config.missing_max:
+            await self._wait_ready()
+            await self._serve_inbox(tasks)
+            await anyio.sleep(_RETRY_S)
         raise StreamMissingError(f"{self._config.stream}/{self._config.durable}")
+
+    async def give_back(self) -> None:
+        """What was taken and not settled comes again at once.
+
+        Only now that the inbox is gone: else the server would send it there once more.
+        """
+        for delivery in [*self._unsettled, *self._arrived]:
+            await delivery.nak()
 
     async def _wait_ready(self) -> None:
         while not self._connection.ready:
@@ -274,10 +282,11 @@ class _Loop:
     async def _work(self, delivery: Delivery) -> None:
         try:
             await self._handle(delivery)
+            if not delivery.settled:
+                await delivery.nak()
         finally:
             self._running.discard(delivery)
             if not delivery.settled:
-                with anyio.CancelScope(shield=True):
-                    await delivery.nak()
+                self._unsettled.append(delivery)
             if self._arrived or self._should_ask:
                 self._changed.set()

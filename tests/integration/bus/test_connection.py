@@ -1,6 +1,7 @@
 from collections.abc import Awaitable, Callable
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 import pmcl.bus.connection
@@ -57,6 +58,12 @@ async def silence(worker: Connection) -> anyio.Event:
     await worker.subscribe(ASKED, listen)
     await worker_round_trip(worker)
     return asked
+
+
+async def flood(host: Connection) -> None:
+    while True:
+        await host.publish(ASKED, bytes(900_000))
+        await anyio.lowlevel.checkpoint()
 
 
 async def fails_with(
@@ -219,9 +226,7 @@ async def test_publish_never_waits_when_the_server_does_not_read(
     nats_server.pause()
     try:
         with anyio.fail_after(3), pytest.raises(BusBusyError) as raised:
-            while True:
-                await host.publish(ASKED, bytes(900_000))
-                await anyio.lowlevel.checkpoint()
+            await flood(host)
         assert raised.value.limit_bytes == 4_000_000
     finally:
         nats_server.resume()
