@@ -1,7 +1,10 @@
 import os
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Barrier
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,6 +16,7 @@ from pmcl.store import (
     StoreVersionError,
     open_writer,
 )
+from pmcl.store.schema import open_connection
 
 pytestmark = pytest.mark.anyio
 
@@ -115,3 +119,22 @@ async def test_an_unreadable_file_is_unavailable(config: StoreConfig) -> None:
     config.path.chmod(0)
     with pytest.raises(StoreUnavailableError, match="SQLITE_CANTOPEN"):
         await open_once(config)
+
+
+@pytest.mark.parametrize("journal_mode", ["wal", "truncate"])
+def test_a_file_created_by_several_at_once_is_created_once(
+    config: StoreConfig, journal_mode: Any
+) -> None:
+    shared = msgspec.structs.replace(config, journal_mode=journal_mode)
+    start = Barrier(6)
+
+    def create(_: int) -> int:
+        start.wait(10)
+        connection = open_connection(shared)
+        try:
+            return len(connection.execute("SELECT name FROM sqlite_schema").fetchall())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as threads:
+        assert list(threads.map(create, range(6))) == [1] * 6
