@@ -56,6 +56,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     in_flight: int
     observations: int
     published: int
+    apart: int
     backlog: int
 
     @classmethod
@@ -68,6 +69,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
             in_flight=count(8_000),
             observations=count(5_000),
             published=count(2_000),
+            apart=count(300),
             backlog=count(20_000),
         )
 

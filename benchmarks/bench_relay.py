@@ -33,11 +33,13 @@ SCOPE = HOST = "bench"
 CONNECT_S = 10.0
 STORED_S = 10.0
 ROWS_PER_COMMIT = 500
+APART_S = 0.01
+"""Between two single events: longer than the relay's own pace, so that each one is on its own."""
 
 BACKLOG = "relay, with a backlog"
-SINGLE = "relay, one row, from its commit until a subscriber has it"
+SINGLE = "relay, one row on its own, from its commit until a subscriber has it"
 PUBLISHED = "js.publish, one at a time"
-ACKNOWLEDGED = "js.publish, one, until acknowledged"
+ACKNOWLEDGED = "js.publish, one on its own, until acknowledged"
 
 ROWS = (
     Row(
@@ -144,8 +146,8 @@ def sides(parts: Parts, sizes: Sizes) -> Mapping[str, Side]:
     return {
         PUBLISHED: partial(per_second, publish, sizes.published, 1),
         BACKLOG: partial(backlog_per_second, parts, sizes.backlog),
-        ACKNOWLEDGED: partial(p50_ms, publish, sizes.published),
-        SINGLE: partial(single_ms, parts, sizes.published),
+        ACKNOWLEDGED: partial(p50_ms, publish, sizes.apart, APART_S),
+        SINGLE: partial(single_ms, parts, sizes.apart),
     }
 
 
@@ -176,6 +178,7 @@ async def single_ms(parts: Parts, rows: int) -> float:
         tasks.start_soon(relay.run)
         await relay.caught_up()
         for _ in range(rows):
+            await anyio.sleep(APART_S)
             await parts.writer.run(partial(journalled, 1))
             begun = perf_counter()
             await stored.next_msg(STORED_S)

@@ -14,9 +14,10 @@ Call = Callable[[int], Awaitable[object]]
 """Makes the call with this number, counted from 0, and returns when it was answered."""
 
 
-async def p50_ms(call: Call, count: int) -> float:
+async def p50_ms(call: Call, count: int, apart_s: float = 0.0) -> float:
     taken = []
     for number in range(count):
+        await anyio.sleep(apart_s)
         begun = perf_counter()
         await call(number)
         taken.append(perf_counter() - begun)
