@@ -1,0 +1,246 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import msgspec
+import psutil
+import pytest
+
+from pmcl.bus import (
+    BusTimeoutError,
+    Credentials,
+    EmbeddedServer,
+    Keyring,
+    ServerConfig,
+    ServerError,
+    ServerLockedError,
+    check_server,
+    healthy,
+    open_connection,
+    run_server,
+)
+
+pytestmark = pytest.mark.anyio
+
+PARENT = """\
+import sys
+from pathlib import Path
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+from pmcl.bus import Keyring, ServerConfig, run_server
+
+async def main(directory: Path) -> None:
+    config = ServerConfig(state_dir=directory / "nats")
+    async with run_server(config, Keyring(directory / "keys")) as server:
+        print(server.pid, flush=True)
+        await anyio.sleep_forever()
+
+anyio.run(main, Path(sys.argv[1]))
+"""
+
+
+def start_parent(directory: Path) -> tuple[subprocess.Popen[str], int]:
+    """Return a process that runs a server, and the server's pid."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(directory)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert parent.stdout is not None
+    with parent.stdout as lines:
+        return parent, next(int(line) for line in lines if line.strip().isdigit())
+
+
+@pytest.fixture
+def keyring(tmp_path: Path) -> Keyring:
+    return Keyring(tmp_path / "keys")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ServerConfig:
+    return ServerConfig(state_dir=tmp_path / "nats", lock_wait_s=0.1, health_interval_s=0.1)
+
+
+async def restarted(server: EmbeddedServer, old: int | None) -> None:
+    with anyio.fail_after(10):
+        while server.pid in (old, None) or not await healthy(server.monitor_url):
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_server_is_healthy_syncs_always_and_stops_with_the_block(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    async with run_server(config, keyring) as server:
+        assert await healthy(server.monitor_url)
+        await check_server(server.monitor_url)
+        pid = server.pid
+        assert pid is not None
+
+    assert not psutil.pid_exists(pid)
+    assert await healthy(server.monitor_url) is None
+
+
+async def test_ports_are_kept(config: ServerConfig, keyring: Keyring) -> None:
+    async with run_server(config, keyring) as server:
+        first = (server.url, server.monitor_url)
+    async with run_server(config, keyring) as server:
+        assert (server.url, server.monitor_url) == first
+
+
+async def test_two_states_have_their_own_ports(
+    config: ServerConfig, keyring: Keyring, tmp_path: Path
+) -> None:
+    other = msgspec.structs.replace(config, state_dir=tmp_path / "other")
+    async with run_server(config, keyring) as one, run_server(other, keyring) as two:
+        assert len({one.url, one.monitor_url, two.url, two.monitor_url}) == 4
+
+
+async def test_a_second_server_on_the_store_is_refused(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    async with run_server(config, keyring) as server:
+        with pytest.raises(ServerLockedError, match="lock"):
+            async with run_server(config, keyring):
+                pass
+        assert await healthy(server.monitor_url)
+
+
+async def test_a_killed_server_is_started_again_on_the_same_port(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    async with run_server(config, keyring) as server:
+        admin = keyring.connection_config("admin", server.url)
+        async with open_connection(admin) as connection:
+            await connection.wait_ready(5)
+            old = server.pid
+            assert old is not None
+            os.kill(old, signal.SIGKILL)
+            with anyio.fail_after(5):
+                await connection.lost()
+            await connection.wait_ready(5)
+        await restarted(server, old)
+
+
+async def test_a_sick_server_is_started_again(
+    config: ServerConfig, keyring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with run_server(config, keyring) as server:
+        old, answers = server.pid, iter([False, False, False])
+
+        async def sick(monitor_url: str) -> bool | None:
+            return next(answers, await healthy(monitor_url))
+
+        monkeypatch.setattr("pmcl.bus.server.healthy", sick)
+        await restarted(server, old)
+
+
+async def test_a_server_that_is_killed_again_and_again_comes_back_later_each_time(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    waits = []
+    async with run_server(config, keyring) as server:
+        for _ in range(3):
+            old, started = server.pid, anyio.current_time()
+            assert old is not None
+            os.kill(old, signal.SIGKILL)
+            await restarted(server, old)
+            waits.append(anyio.current_time() - started)
+
+    assert waits[0] >= 0.2
+    assert waits[1] >= 0.4
+    assert waits[2] >= 0.8
+
+
+async def test_hosts_come_and_go_with_a_reload(config: ServerConfig, keyring: Keyring) -> None:
+    async with run_server(config, keyring) as server:
+        pid = server.pid
+        seed = keyring.add_host("s", "new")
+        credentials = Credentials(url=server.url, scope="s", host="new", seed=seed)
+        async with open_connection(credentials.connection_config()) as host:
+            with pytest.raises(BusTimeoutError):
+                await host.wait_ready(0.2)
+
+            await server.reload()
+
+            await host.wait_ready(5)
+            keyring.remove_host("s", "new")
+            await server.reload()
+            with anyio.fail_after(5):
+                await host.lost()
+            with pytest.raises(BusTimeoutError):
+                await host.wait_ready(0.2)
+        assert server.pid == pid
+
+
+async def test_reload_leaves_other_connections_alone(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    async with run_server(config, keyring) as server:
+        worker = keyring.connection_config("worker", server.url)
+        async with open_connection(worker) as connection:
+            await connection.wait_ready(5)
+            lost: list[bool] = []
+
+            async def watch() -> None:
+                await connection.lost()
+                lost.append(True)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(watch)
+                keyring.add_host("s", "new")
+                await server.reload()
+                with pytest.raises(BusTimeoutError):
+                    await connection.request("$JS.API.INFO", b"", timeout_s=0.1)
+                tasks.cancel_scope.cancel()
+        assert not lost
+
+
+async def test_a_port_that_is_taken_is_a_clear_error(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    async with run_server(config, keyring) as server:
+        port = int(server.url.rpartition(":")[2])
+    taken = pytest.raises(ServerError, match="address already in use")
+    with socket.create_server(("127.0.0.1", port)), taken:
+        async with run_server(config, keyring):
+            pass
+
+
+async def test_the_server_dies_with_its_killed_parent_and_the_store_is_free(
+    tmp_path: Path, config: ServerConfig, keyring: Keyring
+) -> None:
+    parent, pid = await anyio.to_thread.run_sync(start_parent, tmp_path)
+    child = psutil.Process(pid)
+
+    parent.kill()
+    parent.wait()
+
+    await anyio.to_thread.run_sync(child.wait, 5)
+    async with run_server(config, keyring) as server:
+        assert await healthy(server.monitor_url)
+
+
+async def test_a_stopped_server_does_not_hold_up_the_end(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    short = msgspec.structs.replace(config, stop_timeout_s=0.1)
+    with anyio.fail_after(5):
+        async with run_server(short, keyring) as server:
+            pid = server.pid
+            assert pid is not None
+            os.kill(pid, signal.SIGSTOP)
+    assert not psutil.pid_exists(pid)
+
+
+async def test_an_error_of_the_block_comes_out_bare(config: ServerConfig, keyring: Keyring) -> None:
+    with pytest.raises(LookupError):
+        async with run_server(config, keyring):
+            raise LookupError

@@ -1,0 +1,61 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmcl.bus import HeaderError, MessageTooLargeError
+from pmcl.bus.message import check_headers, check_size, check_subject, known_headers
+from pmcl.contracts import ContractError
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["pmcl.v1.observation.s.a", "$JS.API.STREAM.INFO.LOG", "_INBOX.s.a.0af.1", "x" * 255],
+)
+def test_a_plain_subject_may_be_published_to(subject: str) -> None:
+    check_subject(subject)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["", "a.*", "a.>", "a b", "a\r\nPUB x", "a\0", "a\u2028", "ä", "a\n", "x" * 256],
+)
+def test_a_subject_that_the_server_reads_otherwise_is_refused(subject: str) -> None:
+    with pytest.raises(ContractError):
+        check_subject(subject)
+
+
+def test_only_known_headers_are_read() -> None:
+    received = {
+        "Status": "404",
+        "Description": "x",
+        "pmcl-number": "1",
+        "Pmcl-Number": "2",
+        "Nats-Expected-Last-Sequence": "3",
+        "traceparent": "00",
+    }
+
+    assert known_headers(received) == {"Pmcl-Number": "2", "traceparent": "00"}
+    assert known_headers(None) == {}
+
+
+@pytest.mark.parametrize("name", ["Status", "Nats-Rollup", "nats-expected-last-sequence", ""])
+def test_an_unknown_header_is_not_sent(name: str) -> None:
+    with pytest.raises(HeaderError):
+        check_headers({"Pmcl-Number": "1", name: "x"})
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a\r", "\r\n"])
+def test_a_header_with_a_line_break_is_not_sent(value: str) -> None:
+    with pytest.raises(HeaderError):
+        check_headers({"traceparent": value})
+
+
+@given(st.binary(max_size=50), st.dictionaries(st.sampled_from(["a", "bb"]), st.text(max_size=9)))
+def test_size_is_that_of_the_bytes_on_the_wire(data: bytes, headers: dict[str, str]) -> None:
+    block = "NATS/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n"
+    expected = len(data) + (len(block.encode()) if headers else 0)
+
+    assert check_size("s", data, headers, expected) == expected
+    with pytest.raises(MessageTooLargeError) as raised:
+        check_size("s", data, headers, expected - 1)
+    assert (raised.value.size_bytes, raised.value.limit_bytes) == (expected, expected - 1)
