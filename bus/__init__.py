@@ -13,7 +13,7 @@ from pmcl.bus.append import (
 )
 from pmcl.bus.binary import find_nats_server
 from pmcl.bus.config import ConnectionConfig
-from pmcl.bus.connection import Connection, Handler, Subscription, open_connection
+from pmcl.bus.connection import Connection, open_connection
 from pmcl.bus.errors import (
     AppendRefusedError,
     BusBusyError,
@@ -48,6 +48,7 @@ from pmcl.bus.streams import (
     recreate_log,
     rewind_consumers,
 )
+from pmcl.bus.subscription import Handler, Subscription
 from pmcl.bus.tasks import background_tasks
 
 __all__ = [

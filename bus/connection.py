@@ -8,7 +8,7 @@ Source: DESIGN sections 2 and 3; facts/reliability, hazards 7 to 10, 16 and 17.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from secrets import token_hex
 
@@ -17,65 +17,20 @@ import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription as NatsSubscription
 
 from pmcl.bus.client import close_client, connect_client
 from pmcl.bus.config import ConnectionConfig
 from pmcl.bus.errors import BusBusyError, BusClosedError, BusTimeoutError, NoRespondersError
-from pmcl.bus.message import Message, check_headers, check_size, check_subject, known_headers
+from pmcl.bus.message import Message, check_headers, check_size, check_subject
+from pmcl.bus.subscription import Handler, Subscription, read_message
 from pmcl.bus.tasks import background_tasks
 
-__all__ = ["Connection", "Handler", "Subscription", "open_connection"]
+__all__ = ["Connection", "open_connection"]
 
 log = structlog.get_logger()
 
-Handler = Callable[[Message], Awaitable[None]]
-
 _PROBE_MISSES = 2
-_SUBSCRIPTION_MAX_MESSAGES = 65_536
-_SUBSCRIPTION_MAX_BYTES = 64 * 1024 * 1024
 _NO_RESPONDERS = "503"
-
-
-class Subscription:
-    """Interest in a subject that outlives the client it is attached to."""
-
-    def __init__(
-        self, connection: "Connection", subject: str, queue: str, handler: Handler
-    ) -> None:
-        self.subject = subject
-        self.queue = queue
-        self.handler = handler
-        self._connection = connection
-        self._attached: tuple[Client, NatsSubscription | None] | None = None
-
-    async def attach(self, client: Client) -> None:
-        """`client` delivers to the handler; nothing happens when it already does."""
-        if self._attached is not None and self._attached[0] is client:
-            return
-        self._attached = (client, None)
-        subscription = await client.subscribe(
-            self.subject,
-            queue=self.queue,
-            cb=self._receive,
-            pending_msgs_limit=_SUBSCRIPTION_MAX_MESSAGES,
-            pending_bytes_limit=_SUBSCRIPTION_MAX_BYTES,
-        )
-        self._attached = (client, subscription)
-
-    async def unsubscribe(self) -> None:
-        """No further message is handled."""
-        self._connection._forget(self)
-        attached, self._attached = self._attached, None
-        if attached is None or attached[1] is None or attached[0].is_closed:
-            return
-        try:
-            await attached[1].unsubscribe()
-        except nats.errors.Error as error:
-            log.debug("bus.unsubscribe_failed", subject=self.subject, error=repr(error))
-
-    async def _receive(self, received: Msg) -> None:
-        await self.handler(_message(received))
 
 
 class Connection:
@@ -203,7 +158,7 @@ class Connection:
         It should only hand over: while it waits, nothing else of this subscription is handled, and
         when the connection breaks a waiting handler is cancelled.
         """
-        subscription = Subscription(self, subject, queue, handler)
+        subscription = Subscription(self._forget, subject, queue, handler)
         self._subscriptions[id(subscription)] = subscription
         if self._client is not None:
             try:
@@ -235,7 +190,7 @@ class Connection:
         self._client = client
         self._mux = self.new_inbox()
         await client.subscribe(f"{self._mux}.*", cb=self._resolve)
-        while missing := [s for s in self._subscriptions.values() if not _attached_to(s, client)]:
+        while missing := [s for s in self._subscriptions.values() if not s.attached_to(client)]:
             for subscription in missing:
                 await subscription.attach(client)
         if self._down.is_set():
@@ -306,7 +261,7 @@ class Connection:
         what, future = self._waiting.get(received.subject.rpartition(".")[2], ("", None))
         if future is None or future.done():
             return
-        message = _message(received)
+        message = read_message(received)
         if message.status == _NO_RESPONDERS:
             future.set_exception(NoRespondersError(what))
         else:
@@ -328,21 +283,3 @@ async def open_connection(config: ConnectionConfig) -> AsyncIterator[Connection]
 def _expire(future: asyncio.Future[Message], what: str, timeout_s: float) -> None:
     if not future.done():
         future.set_exception(BusTimeoutError(what, timeout_s))
-
-
-def _attached_to(subscription: Subscription, client: Client) -> bool:
-    return subscription._attached is not None and subscription._attached[0] is client
-
-
-def _message(received: Msg) -> Message:
-    headers = received.headers
-    status = ""
-    if headers and not received.data and not received.reply:
-        status = headers.get("Status", "")
-    return Message(
-        subject=received.subject,
-        data=received.data,
-        headers=known_headers(headers),
-        reply=received.reply,
-        status=status,
-    )

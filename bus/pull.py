@@ -16,10 +16,11 @@ import msgspec
 import structlog
 from anyio.abc import TaskGroup
 
-from pmcl.bus.connection import Connection, Handler
+from pmcl.bus.connection import Connection
 from pmcl.bus.errors import BusBusyError, BusClosedError, BusTimeoutError, StreamMissingError
 from pmcl.bus.message import PENDING_MESSAGES, Message
 from pmcl.bus.streams import ACK_WAIT_S
+from pmcl.bus.subscription import Handler
 from pmcl.bus.tasks import background_tasks
 
 __all__ = ["Delivery", "PullConfig", "pull"]
