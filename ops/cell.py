@@ -149,12 +149,13 @@ async def _working(
         writer.on_commit(relay.wake)
         await relay.check()
         tasks.start_soon(relay.run)
-        crew = await _crew(settings, registry, Units(writer), working)
+        crew = await _crew(settings, registry, Units(writer, offer=relay.offer), working)
         requests = RequestLoop(working, crew.units, commits, crew.requests, _limits(settings))
         await requests.serve(tasks)
         for handler in crew.streams:
             tasks.start_soon(_consume, cell, working, handler, settings.stream_slots)
         tasks.start_soon(_sweep, crew.units)
+        tasks.start_soon(_rewind, cell, working)
         try:
             yield
         finally:
@@ -209,6 +210,19 @@ async def _consume(cell: Cell, working: Connection, handler: StreamHandler, slot
                 await ensure_streams(admin)
         except BusError as error:
             log.warning("cell.streams_not_ensured", error=type(error).__name__)
+            await anyio.sleep(_RETRY_S)
+
+
+async def _rewind(cell: Cell, working: Connection) -> None:
+    """Have what a lost connection held delivered again at once, and not after the ack wait."""
+    while True:
+        await working.lost()
+        try:
+            await working.wait_ready(_CONNECT_S)
+            async with cell.admin() as admin:
+                await rewind_consumers(admin)
+        except BusError as error:
+            log.warning("cell.not_rewound", error=type(error).__name__)
             await anyio.sleep(_RETRY_S)
 
 

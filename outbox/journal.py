@@ -59,18 +59,12 @@ def head(tx: Transaction) -> Head:
     return Head(0, GENESIS) if row is None else Head(row["sequence"], row["hash"])
 
 
-def append(tx: Transaction, subject: str, body: bytes) -> int:
-    """Append a fact and return its number."""
-    last = head(tx)
-    sequence = last.sequence + 1
-    tx.run(
-        _queries.append,
-        sequence=sequence,
-        subject=subject,
-        body=body,
-        hash=chain_hash(last.hash, subject, body),
-    )
-    return sequence
+def append(tx: Transaction, subject: str, body: bytes) -> JournalRow:
+    """Append a fact and return its row."""
+    before = head(tx)
+    row = JournalRow(before.sequence + 1, subject, body, chain_hash(before.hash, subject, body))
+    tx.run(_queries.append, sequence=row.sequence, subject=subject, body=body, hash=row.hash)
+    return row
 
 
 async def read(

@@ -5,7 +5,7 @@ expected sequence of every append keeps a stale relay out.
 Source: DESIGN section 3, points 5 and 6; facts/relay.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import NoReturn
@@ -36,8 +36,8 @@ class RelayConfig(msgspec.Struct, frozen=True, kw_only=True):
             batch costs about 2 ms however small it is.
         batch_rows, batch_bytes: what one batch may hold.
         timeout_s: how long an append may take before it is settled by reading LOG back.
-        pace_s: between two appends of a few rows each; rows that come in between go together, so
-            that the relay does not compete with verdicts for the interpreter.
+        pace_s: between two appends of a few rows when more came meanwhile; these go together, so
+            that a busy relay does not take the interpreter from verdicts.
         check_s: LOG is checked at least so often.
         retry_s: the pause after an append that failed.
     """
@@ -64,10 +64,16 @@ class Relay:
         self._woken = anyio.Event()
         self._moved = anyio.Event()
         self._last = 0
+        self._offered: list[journal.JournalRow] = []
 
     def wake(self) -> None:
         """New rows may wait."""
         self._woken.set()
+
+    def offer(self, rows: Sequence[journal.JournalRow]) -> None:
+        """Take rows that were just committed, so that they need not be read; no more than that."""
+        if len(self._offered) < self._config.batch_rows:
+            self._offered.extend(rows)
 
     async def check(self) -> None:
         """LOG is sound and ends with a row of the journal; it was repaired if need be.
@@ -108,21 +114,41 @@ class Relay:
 
     async def _carry(self, reader: Reader) -> None:
         """Append what waits, until LOG is due for a check."""
-        config = self._config
-        due = anyio.current_time() + config.check_s
+        due = anyio.current_time() + self._config.check_s
+        unread = True  # nobody offers what was committed before
         while anyio.current_time() < due:
+            if not (unread or self._offered):
+                with anyio.move_on_at(due):
+                    await self._woken.wait()
             self._woken = anyio.Event()
-            rows = await journal.read(
-                reader, self._last, max_rows=config.batch_rows, max_bytes=config.batch_bytes
-            )
+            rows = self._take()
+            if not rows:
+                rows = await self._read(reader)
+                unread = bool(rows)
             if rows:
-                paced = anyio.current_time() + config.pace_s
-                self._move(await self._append(rows))
-                if len(rows) <= config.pipelined_rows:
-                    await anyio.sleep_until(paced)
-                continue
-            with anyio.move_on_at(due):
-                await self._woken.wait()
+                await self._append_paced(rows)
+
+    def _take(self) -> list[journal.JournalRow]:
+        """Return the offered rows that follow the last one; others are read when they are due."""
+        offered, self._offered = self._offered, []
+        rows = [row for row in offered if row.sequence > self._last]
+        follows = all(row.sequence == self._last + n for n, row in enumerate(rows, start=1))
+        if not follows or _size(rows) > self._config.batch_bytes:
+            return []
+        self._offered = rows[self._config.batch_rows :]
+        return rows[: self._config.batch_rows]
+
+    async def _read(self, reader: Reader) -> list[journal.JournalRow]:
+        config = self._config
+        return await journal.read(
+            reader, self._last, max_rows=config.batch_rows, max_bytes=config.batch_bytes
+        )
+
+    async def _append_paced(self, rows: list[journal.JournalRow]) -> None:
+        paced = anyio.current_time() + self._config.pace_s
+        self._move(await self._append(rows))
+        if self._woken.is_set() and len(rows) <= self._config.pipelined_rows:
+            await anyio.sleep_until(paced)
 
     async def _append(self, rows: list[journal.JournalRow]) -> int:
         sent = [LogRow(row.subject, row.body, row.hash) for row in rows]
@@ -135,3 +161,7 @@ class Relay:
         self._last = last
         self._moved.set()
         self._moved = anyio.Event()
+
+
+def _size(rows: Sequence[journal.JournalRow]) -> int:
+    return sum(len(row.body) for row in rows)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 def append(*bodies: bytes, subject: str = "pmcl.v1.event.s.h.x") -> Callable[[Transaction], int]:
     def unit(tx: Transaction) -> int:
-        return [journal.append(tx, subject, body) for body in bodies][-1]
+        return [journal.append(tx, subject, body).sequence for body in bodies][-1]
 
     return unit
 
