@@ -43,4 +43,4 @@ DELETE FROM held_resources WHERE resource_key = :resource_key AND hold_id = :hol
 
 -- name: on_resource
 SELECT h.* FROM held_resources AS r JOIN holds AS h ON h.hold_id = r.hold_id
-WHERE r.resource_key = :resource_key ORDER BY h.hold_id LIMIT 64;
+WHERE r.resource_key = :resource_key ORDER BY r.hold_id;

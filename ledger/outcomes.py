@@ -24,9 +24,9 @@ __all__ = [
     "apply_verified",
     "awaiting_receipt",
     "current",
+    "evaluations_of",
     "history",
     "is_audited",
-    "is_known",
     "is_parked",
     "linkable",
 ]
@@ -42,9 +42,13 @@ def current(tx: Transaction, evaluation_id: str) -> Row | None:
     return tx.one(_queries.current, evaluation_id=evaluation_id)
 
 
-def is_known(tx: Transaction, outcome_id: str) -> bool:
-    """Return whether this outcome was linked, corrected or listed before."""
-    return tx.one(_queries.known, outcome_id=outcome_id) is not None
+def evaluations_of(tx: Transaction, outcome_id: str) -> frozenset[str]:
+    """Return the evaluations for which an outcome of this id was linked, corrected or listed.
+
+    There is more than one when a host gives an id twice.
+    """
+    rows = tx.all(_queries.evaluations_of, outcome_id=outcome_id)
+    return frozenset(row["evaluation_id"] for row in rows)
 
 
 def is_parked(tx: Transaction, outcome: Outcome) -> bool:

@@ -35,13 +35,14 @@ CREATE TABLE parked_outcomes (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE listed_outcomes (
-    outcome_id TEXT PRIMARY KEY,
+    outcome_id TEXT NOT NULL,
     evaluation_id TEXT NOT NULL,
     reason TEXT NOT NULL CHECK (reason IN ('not_passed', 'other_proposal', 'repeated')),
     scope TEXT NOT NULL,
     host TEXT NOT NULL,
     outcome TEXT NOT NULL,
-    reported_at INTEGER NOT NULL
+    reported_at INTEGER NOT NULL,
+    PRIMARY KEY (outcome_id, evaluation_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE audits (
@@ -70,11 +71,11 @@ FROM evaluations AS e WHERE e.evaluation_id = :evaluation_id;
 SELECT outcome_id, reported_by FROM outcomes
 WHERE evaluation_id = :evaluation_id AND corrected_by IS NULL;
 
--- name: known
-SELECT outcome_id FROM outcomes WHERE outcome_id = :outcome_id
+-- name: evaluations_of
+SELECT evaluation_id FROM outcomes WHERE outcome_id = :outcome_id
 UNION ALL
-SELECT outcome_id FROM listed_outcomes WHERE outcome_id = :outcome_id
-LIMIT 1;
+SELECT evaluation_id FROM listed_outcomes WHERE outcome_id = :outcome_id
+LIMIT 64;
 
 -- name: of_action
 SELECT outcome_id, status, failure_mode, finished_at FROM outcomes

@@ -53,7 +53,8 @@ class OutcomeWorker:
 def link(unit: UnitOfWork, scope: str, host: str, outcome: Outcome) -> Event:
     """Return the event that records an outcome of this host."""
     whose: dict[str, Any] = {"scope": scope, "host": host, "at_ms": unit.now_ms}
-    if outcomes.is_known(unit.tx, outcome.outcome_id):
+    known = outcomes.evaluations_of(unit.tx, outcome.outcome_id)
+    if outcome.evaluation_id in known:
         return NumberClosed(**whose, reason="repeat")
     evaluation = evaluations.find(unit.tx, scope, host, outcome.evaluation_id)
     if evaluation is None:
@@ -61,7 +62,7 @@ def link(unit: UnitOfWork, scope: str, host: str, outcome: Outcome) -> Event:
             return NumberClosed(**whose, reason="repeat")
         return OutcomeParked(**whose, outcome=outcome)
     current = outcomes.current(unit.tx, outcome.evaluation_id)
-    obstacle = _obstacle(evaluation, current, outcome)
+    obstacle = "repeated" if known else _obstacle(evaluation, current, outcome)
     if obstacle is not None:
         return OutcomeListed(**whose, outcome=outcome, reason=obstacle)
     return OutcomeLinked(

@@ -3,6 +3,8 @@
 Expired leases end, abandoned evaluations close as `unknown`, parked outcomes find their evaluation.
 """
 
+from collections.abc import Iterator
+
 from ulid import ULID
 
 from pmcl.contracts import Event, Outcome, OutcomeLinked
@@ -15,16 +17,18 @@ from pmcl.workers.outcome import link
 __all__ = ["sweep"]
 
 
-def sweep(unit: UnitOfWork) -> tuple[Event, ...]:
-    """Return what time alone has brought about, at most 64 facts of each kind."""
-    ended = tuple(
-        lease_ended(unit, lease, "expired") for lease in leases.expired(unit.tx, unit.now_ms)
-    )
-    unknown = tuple(_unknown(unit, row) for row in evaluations.abandoned(unit.tx, unit.now_ms))
-    found = tuple(
-        link(unit, scope, host, outcome) for scope, host, outcome in outcomes.linkable(unit.tx)
-    )
-    return ended + unknown + found
+def sweep(unit: UnitOfWork) -> Iterator[Event]:
+    """Yield what time alone has brought about, at most 64 facts of each kind.
+
+    Each must be recorded before the next is taken: of two outcomes of one evaluation the second
+    is decided by the first.
+    """
+    for lease in leases.expired(unit.tx, unit.now_ms):
+        yield lease_ended(unit, lease, "expired")
+    for row in evaluations.abandoned(unit.tx, unit.now_ms):
+        yield _unknown(unit, row)
+    for scope, host, outcome in outcomes.linkable(unit.tx):
+        yield link(unit, scope, host, outcome)
 
 
 def _unknown(unit: UnitOfWork, evaluation: Row) -> OutcomeLinked:

@@ -135,6 +135,7 @@ def _received(tx: Transaction, incoming: Incoming) -> Received | None:
 
 
 def _sweep(unit: UnitOfWork) -> int:
-    events = sweep(unit)
-    _write(unit, Decision(events=events))
-    return len(events)
+    count = 0
+    for count, event in enumerate(sweep(unit), start=1):  # noqa: B007 - counted to the end
+        record(unit, event)
+    return count

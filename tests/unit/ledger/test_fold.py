@@ -1,0 +1,160 @@
+"""Only `apply` writes domain tables: the journal alone gives them back, whole."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from ulid import ULID
+
+from pmcl.contracts import (
+    EVENTS,
+    AuditReceipt,
+    CompleteTurn,
+    DisableLease,
+    ExpectedReceipt,
+    Heartbeat,
+    Receipt,
+    ResumeLease,
+    Void,
+    sha256,
+)
+from pmcl.ledger import apply
+from tests.unit.workers.desk import (
+    NOTES,
+    PLANS,
+    TTL_MS,
+    Desk,
+    Ledger,
+    open_ledger,
+    premortem,
+    without,
+)
+
+pytestmark = pytest.mark.anyio
+
+_NOT_DOMAIN = ("payloads", "journal", "ledger", "inbox_watermarks", "inbox_beyond")
+_TEXT = "the notes, as they are now"
+_RECEIPT = Receipt(kind="file", digest=sha256(_TEXT.encode()))
+
+
+async def _work(ledger: Ledger) -> list[Desk]:
+    """Do everything that a ledger can record, in two scopes."""
+    desks = [Desk(ledger), Desk(ledger, host="other"), Desk(ledger, scope="elsewhere")]
+    for desk in desks:
+        await desk.begin()
+        await desk.begin()
+        await _hold_and_lift(desk)
+        await _outcomes(desk)
+        await _misbehave(desk)
+        await desk.say("heartbeat", Heartbeat)
+        await desk.say("complete", CompleteTurn, turn_id="turn-1", responded=True)
+        ledger.clock.now_ms += 1_000
+    await desks[0].begin(ResumeLease)
+    await desks[1].say("disable", DisableLease)
+    abandoned = await desks[2].passed()
+    ledger.clock.now_ms += 2 * TTL_MS
+    while await ledger.sweep():
+        pass
+    await desks[2].report(desks[2].outcome(abandoned))
+    await desks[2].begin()
+    await desks[2].check(desks[2].request())
+    return desks
+
+
+async def _hold_and_lift(desk: Desk) -> None:
+    await desk.check(desk.request(resources=(NOTES, PLANS)))
+    await desk.check(desk.request("format_disk"))
+    seen = await desk.observe(resources=(NOTES, PLANS), confidence=0.25)
+    await desk.check(desk.request(premortem=premortem(seen)))
+    await desk.observe(evidence_ids=(seen,), domain="inner", visibility="shareable")
+    await desk.check(desk.request(resources=(PLANS,)))
+
+
+async def _outcomes(desk: Desk) -> None:
+    expected = ExpectedReceipt(kind="file")
+    first = await desk.passed(expected_receipt=expected)
+    await desk.report(desk.outcome(first, receipt=_RECEIPT, duration_ms=3))
+    await desk.observe(detail=_TEXT)
+    second = await desk.passed(expected_receipt=expected)
+    failed = desk.outcome(second, status="failed", failure_mode="disk_full", redacted=True)
+    await desk.report(failed)
+    await desk.report(failed)
+    await desk.report(desk.outcome(second, receipt=_RECEIPT))
+    await desk.report(desk.outcome(second, evaluation_id=str(ULID())))
+    await desk.report(
+        AuditReceipt(
+            audit_id=str(ULID()),
+            call_id="call-1",
+            proposal_hash="e" * 64,
+            cause="timeout",
+            finished_at=desk.ledger.clock.now_ms,
+            status="succeeded",
+        )
+    )
+
+
+async def _misbehave(desk: Desk) -> None:
+    await desk.observe(key="once", summary="first")
+    await desk.observe(key="once", summary="second")
+    await desk.observe(key="once", summary="first")
+    await desk.tell(desk.observer, b"{")
+    await desk.tell(desk.observer, Void())
+
+
+async def test_every_event_has_an_apply_and_is_told_by_some_work(ledger: Ledger) -> None:
+    await _work(ledger)
+    told = {type(event) for event in await ledger.events()}
+    assert told == set(EVENTS)
+
+
+async def test_the_journal_alone_gives_every_domain_table_back(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    await _work(ledger)
+    events = await ledger.events()
+    async with open_ledger(tmp_path / "folded.sqlite") as folded:
+
+        def fold(tx: Any) -> None:
+            for event in events:
+                apply(tx, event)
+
+        await folded.writer.run(fold)
+        tables = without(await folded.tables(), *_NOT_DOMAIN)
+    expected = without(await ledger.tables(), *_NOT_DOMAIN)
+    assert tables.keys() == expected.keys()
+    for name, rows in expected.items():
+        assert rows, f"the work leaves {name} empty, so nothing is shown of it"
+        assert tables[name] == rows, name
+
+
+async def test_feeding_every_message_again_changes_no_row(ledger: Ledger) -> None:
+    desks = await _work(ledger)
+    before = await ledger.tables()
+    sent = [(desk, handler, message) for desk in desks for handler, message in desk.sent]
+    for desk, handler, message in [*sent, *reversed(sent)]:
+        assert await desk.deliver(handler, message) == b"+ACK"
+    assert await ledger.tables() == before
+
+
+async def test_events_say_which_message_they_close(ledger: Ledger) -> None:
+    desks = await _work(ledger)
+    caused = [event.cause for event in await ledger.events() if event.cause is not None]
+    numbers = {(cause.epoch, cause.number) for cause in caused}
+    for desk in desks:
+        assert {n for epoch, n in numbers if epoch == desk.epoch} == set(range(1, desk.number + 1))
+
+
+async def test_no_event_holds_content(ledger: Ledger) -> None:
+    await _work(ledger)
+    journal = await ledger.rows("SELECT body FROM journal")
+    bodies = b"".join(row["body"] for row in journal)
+    for content in (_TEXT, "notes.txt", "keep the notes", "the notes were read"):
+        assert content.encode() not in bodies
+
+
+async def test_an_event_that_is_read_back_is_the_one_that_was_written(ledger: Ledger) -> None:
+    await _work(ledger)
+    bodies = [body for _, body in await ledger.journal()]
+    events = await ledger.events()
+    assert [msgspec.json.encode(event, order="sorted") for event in events] == bodies

@@ -1,0 +1,30 @@
+"""Every query finds its rows by an index, however large the ledger gets."""
+
+import re
+
+import pytest
+
+from pmcl.store import load_queries
+from tests.unit.workers.desk import Ledger
+
+pytestmark = pytest.mark.anyio
+
+_MODULES = ("evaluations", "evidence", "holds", "leases", "outcomes", "payloads", "turns")
+_QUERIES = [
+    (module, name) for module in _MODULES for name in load_queries("pmcl.ledger", module).texts
+]
+_parameter = re.compile(r":([a-z_]+)")
+
+# Parked outcomes are few and each is looked at: the evaluation is found by its key.
+_SCANS = {("outcomes", "linkable"): ["SCAN p"]}
+
+
+@pytest.mark.parametrize(("module", "name"), _QUERIES)
+async def test_no_query_scans_a_table(ledger: Ledger, module: str, name: str) -> None:
+    text = load_queries("pmcl.ledger", module).texts[name]
+    parameters = dict.fromkeys(_parameter.findall(text))
+    plan = await ledger.rows(f"EXPLAIN QUERY PLAN {text}", **parameters)
+    details = [row["detail"] for row in plan]
+    scans = [detail for detail in details if detail.startswith("SCAN") and "USING" not in detail]
+    assert scans == _SCANS.get((module, name), [])
+    assert not [detail for detail in details if "TEMP B-TREE" in detail]
