@@ -87,9 +87,15 @@ def load_settings(
     path = Path(named) if named else state_dir / "pmcl.toml"
     values = {**_read(path, required=named is not None), **found, **given}
     try:
-        return msgspec.convert(values, Settings, strict=False)
+        return msgspec.convert(values, Settings, strict=False, dec_hook=_path)
     except msgspec.ValidationError as error:
         raise SettingsError(f"settings ({path} and PMCL_*): {error}") from error
+
+
+def _path(kind: type, value: Any) -> Any:
+    if kind is not Path:
+        raise NotImplementedError(kind)
+    return Path(value).expanduser()
 
 
 def _read(path: Path, *, required: bool) -> dict[str, Any]:

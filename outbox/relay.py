@@ -36,8 +36,8 @@ class RelayConfig(msgspec.Struct, frozen=True, kw_only=True):
             batch costs about 2 ms however small it is.
         batch_rows, batch_bytes: what one batch may hold.
         timeout_s: how long an append may take before it is settled by reading LOG back.
-        pace_s: between two appends of a few rows when more came meanwhile; these go together, so
-            that a busy relay does not take the interpreter from verdicts.
+        pace_s: between two appends of a few rows each; rows that come in between go together, so
+            that a busy relay takes neither the interpreter nor the disk from verdicts.
         check_s: LOG is checked at least so often.
         retry_s: the pause after an append that failed.
     """
@@ -147,7 +147,7 @@ class Relay:
     async def _append_paced(self, rows: list[journal.JournalRow]) -> None:
         paced = anyio.current_time() + self._config.pace_s
         self._move(await self._append(rows))
-        if self._woken.is_set() and len(rows) <= self._config.pipelined_rows:
+        if len(rows) <= self._config.pipelined_rows:
             await anyio.sleep_until(paced)
 
     async def _append(self, rows: list[journal.JournalRow]) -> int:
