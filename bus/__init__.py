@@ -47,6 +47,7 @@ from pmcl.bus.streams import (
     ensure_streams,
     recreate_log,
     rewind_consumers,
+    trim_intake,
 )
 from pmcl.bus.subscription import Handler, Subscription
 from pmcl.bus.tasks import background_tasks
@@ -115,5 +116,6 @@ __all__ = [
     "server_configuration",
     "stored_message",
     "stream_state",
+    "trim_intake",
     "varz",
 ]

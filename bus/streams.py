@@ -17,7 +17,7 @@ import structlog
 from pmcl.bus.accounts import DURABLES
 from pmcl.bus.connection import Connection
 from pmcl.bus.errors import StreamConfigError, StreamMissingError
-from pmcl.bus.jetstream import call
+from pmcl.bus.jetstream import call, stream_state
 from pmcl.contracts import PREFIX, STORED_PREFIX
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "ensure_streams",
     "recreate_log",
     "rewind_consumers",
+    "trim_intake",
 ]
 
 log = structlog.get_logger()
@@ -96,6 +97,34 @@ async def rewind_consumers(admin: Connection) -> None:
     """
     for durable in DURABLES:
         await call(admin, f"CONSUMER.RESET.{INTAKE}.{durable}")
+
+
+async def trim_intake(admin: Connection, limits: StreamLimits | None = None) -> int:
+    """Return how many messages of INTAKE were purged, none while it is not three quarters full.
+
+    The older half goes, as far as every consumer is done with it; the younger stays for a rebuild.
+
+    Raises:
+        BusError: no answer.
+    """
+    limits = limits or StreamLimits()
+    state = await stream_state(admin, INTAKE)
+    if state is None or state.bytes * 4 < limits.intake_bytes * 3:
+        return 0
+    done = [await _done_through(admin, durable, state.last) for durable in DURABLES]
+    through = min(*done, (state.first + state.last) // 2)
+    purged = await call(admin, f"STREAM.PURGE.{INTAKE}", {"seq": through + 1})
+    log.info("bus.intake_trimmed", through=through)
+    return int(purged["purged"])
+
+
+async def _done_through(admin: Connection, durable: str, last: int) -> int:
+    """Return the sequence up to which a consumer has nothing left to do, `last` at the most."""
+    info = await call(admin, f"CONSUMER.INFO.{INTAKE}.{durable}")
+    # The floor of a filtered consumer stays at its own last message.
+    if info["num_pending"] == 0 and info["num_ack_pending"] == 0:
+        return last
+    return int(info["ack_floor"]["stream_seq"])
 
 
 async def _check_requests_free(admin: Connection) -> None:

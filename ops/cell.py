@@ -28,6 +28,7 @@ from pmcl.bus import (
     pull,
     rewind_consumers,
     run_server,
+    trim_intake,
 )
 from pmcl.contracts import BusError
 from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
@@ -59,6 +60,7 @@ _CONNECT_S: Final = 30.0
 _DRAIN_S: Final = 5.0
 _SWEEP_S: Final = 1.0
 _RETRY_S: Final = 0.5
+_TRIM_S: Final = 60.0
 
 
 class Cell:
@@ -156,6 +158,7 @@ async def _working(
             tasks.start_soon(_consume, cell, working, handler, settings.stream_slots)
         tasks.start_soon(_sweep, crew.units)
         tasks.start_soon(_rewind, cell, working)
+        tasks.start_soon(_trim, cell)
         try:
             yield
         finally:
@@ -224,6 +227,17 @@ async def _rewind(cell: Cell, working: Connection) -> None:
         except BusError as error:
             log.warning("cell.not_rewound", error=type(error).__name__)
             await anyio.sleep(_RETRY_S)
+
+
+async def _trim(cell: Cell) -> None:
+    """Keep room in INTAKE."""
+    while True:
+        await anyio.sleep(_TRIM_S)
+        try:
+            async with cell.admin() as admin:
+                await trim_intake(admin)
+        except BusError as error:
+            log.warning("cell.not_trimmed", error=type(error).__name__)
 
 
 async def _sweep(units: Units) -> None:
