@@ -6,7 +6,7 @@ Source: DESIGN section 3, points 5 and 6; facts/relay.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,7 +14,15 @@ import anyio
 import msgspec
 import structlog
 
-from pmcl.bus import LOG, Connection, LogRow, WrongSequenceError, append_batch, append_pipelined
+from pmcl.bus import (
+    LOG,
+    BusTimeoutError,
+    Connection,
+    LogRow,
+    WrongSequenceError,
+    append_batch,
+    append_pipelined,
+)
 from pmcl.contracts import BusError
 from pmcl.outbox import journal
 from pmcl.outbox.repair import settle_log
@@ -100,7 +108,7 @@ class Relay:
                     log.info("relay.overtaken", actual=error.actual)
                 except (BusError, StoreUnavailableError) as error:
                     log.warning("relay.interrupted", error=type(error).__name__)
-                    await anyio.sleep(self._config.retry_s)
+                    await self._pause()
 
     async def caught_up(self) -> None:
         """Return when LOG has every row that was committed before the call."""
@@ -111,6 +119,12 @@ class Relay:
 
     async def _settle(self, reader: Reader) -> int:
         return await settle_log(self._connection, reader, self._open_admin)
+
+    async def _pause(self) -> None:
+        """Wait until another try makes sense."""
+        await anyio.sleep(self._config.retry_s)
+        with suppress(BusTimeoutError):
+            await self._connection.wait_ready(self._config.check_s)
 
     async def _carry(self, reader: Reader) -> None:
         """Append what waits, until LOG is due for a check."""

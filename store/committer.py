@@ -120,10 +120,9 @@ class Committer:
 
     def _leave(self, connection: sqlite3.Connection) -> None:
         """Leave no transaction open; a connection that cannot is replaced."""
-        if not connection.in_transaction:
-            return
         try:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             log.warning("store.reopened", path=str(self._config.path), reason=str(error))
             self.close()

@@ -51,3 +51,16 @@ async def test_relays_that_compete_leave_one_log(pipeline: Pipeline) -> None:
     async with pipeline.relaying(3):
         await pipeline.load(3000)
         await pipeline.expect_equal()
+
+
+async def test_a_frozen_server_leaves_no_row_out_and_none_twice(pipeline: Pipeline) -> None:
+    async with pipeline.relaying():
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pipeline.load, 1500)
+            await pipeline.log_reaches(500)
+            pipeline.server.pause()
+            with anyio.fail_after(WITHIN_S):
+                await pipeline.admin.lost()
+            pipeline.server.resume()
+            await pipeline.admin.wait_ready(WITHIN_S)
+        await pipeline.expect_equal()

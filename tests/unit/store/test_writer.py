@@ -117,6 +117,17 @@ async def test_even_stop_iteration_reaches_its_waiter(config: StoreConfig) -> No
         assert results[1] == 1
 
 
+async def test_a_connection_beyond_use_is_replaced(config: StoreConfig) -> None:
+    def breaks(tx: Transaction) -> None:
+        tx._connection.close()
+
+    async with open_writer(config) as writer:
+        results = await together(writer, note(1), breaks, note(3))
+        assert (results[0], results[2]) == (1, 3)
+        assert isinstance(results[1], StoreUnavailableError)
+        assert await writer.run(ids) == [1, 3]
+
+
 async def test_nothing_changed_costs_no_commit(config: StoreConfig) -> None:
     commits: list[None] = []
     async with open_writer(config) as writer:
