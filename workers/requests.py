@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import anyio
+import anyio.lowlevel
 import msgspec
 import structlog
 from anyio.abc import TaskGroup
@@ -83,6 +84,7 @@ class RequestLoop:
         """Take no more; return when what was taken has its reply."""
         for subscription in self._taking:
             await subscription.unsubscribe()
+        await anyio.lowlevel.checkpoint()  # what was just taken counts itself first
         while self._under_way:
             self._idle = anyio.Event()
             await self._idle.wait()

@@ -127,12 +127,15 @@ class StreamHandler:
 
     async def _close(self, message: Message) -> None:
         """Close the number, else its host's watermark would wait for it for ever."""
-        incoming = Incoming(
-            subject=parse_subject(message.subject),
-            body=None,
-            epoch=epoch_of(message.headers),
-            number=whole_number(message.headers, headers.NUMBER),
-        )
+        try:
+            incoming = Incoming(
+                subject=parse_subject(message.subject),
+                body=None,
+                epoch=epoch_of(message.headers),
+                number=whole_number(message.headers, headers.NUMBER),
+            )
+        except RefusedError:
+            return  # it is no number of a host
         await self._units.refused(incoming, DeadLetteredError("$", "", "a message that works"))
 
 
