@@ -4,6 +4,7 @@ Source: the format of the recorded third-party traces, one JSON object a line, p
 """
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -84,7 +85,7 @@ def read_recordings(path: Path) -> Iterator[Recording]:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     yield _read(path, number, line)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise RecordingError(f"{path}: {error}") from error
 
 

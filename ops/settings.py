@@ -4,10 +4,11 @@ The environment wins over the file, the file over the default.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 import platformdirs
@@ -15,6 +16,8 @@ import platformdirs
 from pmcl.contracts import PmclError, limits
 
 __all__ = ["Settings", "SettingsError", "load_settings"]
+
+_place = re.compile(r"(?P<limit>.*) - at `\$\.(?P<name>\w+)")
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -89,7 +92,18 @@ def load_settings(
     try:
         return msgspec.convert(values, Settings, strict=False, dec_hook=_path)
     except msgspec.ValidationError as error:
-        raise SettingsError(f"settings ({path} and PMCL_*): {error}") from error
+        raise SettingsError(f"settings ({path} and PMCL_*): {_told(error, values)}") from error
+
+
+def _told(error: msgspec.ValidationError, values: Mapping[str, Any]) -> str:
+    """Return the setting, its value and the limit, as far as the error is about one setting."""
+    place = _place.match(str(error))
+    if place is None:
+        return str(error)
+    name, limit = place["name"], place["limit"]
+    if limit.startswith("Invalid enum value"):
+        limit = "one of " + ", ".join(get_args(get_type_hints(Settings)[name]))
+    return f"{name} is {values[name]!r}, allowed: {limit}"
 
 
 def _path(kind: type, value: Any) -> Any:
