@@ -32,6 +32,7 @@ _SETTLED_S = 30.0
 _POLL_S = 0.02
 _HELD_RESOURCES = 10
 _FAILED_SHARE = 0.2
+_TOOL_MAX_S = 0.05
 
 ItemKind = Literal["many", "one", "inspect", "hold", "lift"]
 
@@ -226,6 +227,7 @@ class Driver:
         try:
             async with self._host.dispatch(verdict, proposal) as run:
                 self._records.add(Done(what="dispatched", item=item, id=verdict.claim_id))
+                await anyio.sleep(self._choices.uniform(0.0, _TOOL_MAX_S))  # the tool at work
                 if self._choices.random() < _FAILED_SHARE:
                     run.failed("not_found")
         except DispatchRefusedError as refused:
