@@ -73,6 +73,8 @@ class Relay:
         self._moved = anyio.Event()
         self._last = 0
         self._offered: list[journal.JournalRow] = []
+        self._due = 0.0
+        connection.on_ready(self._suspect)
 
     def wake(self) -> None:
         """New rows may wait."""
@@ -101,6 +103,7 @@ class Relay:
         """
         async with open_reader(self._ledger) as reader:
             while True:
+                self._due = anyio.current_time() + self._config.check_s
                 try:
                     self._move(await self._settle(reader))
                     await self._carry(reader)
@@ -117,6 +120,11 @@ class Relay:
         while self._last < head.sequence:
             await self._moved.wait()
 
+    def _suspect(self) -> None:
+        """Have LOG checked: a server that comes back may have lost rows in the middle."""
+        self._due = 0.0
+        self._woken.set()
+
     async def _settle(self, reader: Reader) -> int:
         return await settle_log(self._connection, reader, self._open_admin)
 
@@ -128,11 +136,10 @@ class Relay:
 
     async def _carry(self, reader: Reader) -> None:
         """Append what waits, until LOG is due for a check."""
-        due = anyio.current_time() + self._config.check_s
         unread = True  # nobody offers what was committed before
-        while anyio.current_time() < due:
+        while anyio.current_time() < self._due:
             if not (unread or self._offered):
-                with anyio.move_on_at(due):
+                with anyio.move_on_at(self._due):
                     await self._woken.wait()
             self._woken = anyio.Event()
             rows = self._take()
