@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from pmcl.bus.keys import IDENTITIES, HostEntry, Identity, Keyring
-from pmcl.contracts import PREFIX, STORED_PREFIX, inbox_prefix
+from pmcl.contracts import CHECKPOINT_VERBS, LEASE_VERBS, PREFIX, STORED_PREFIX, inbox_prefix
 
 __all__ = [
     "DURABLES",
@@ -45,9 +45,9 @@ def host_permissions(scope: str, host: str) -> Permissions:
     name = f"{scope}.{host}"
     inboxes = f"{inbox_prefix(scope, host)}.>"
     spoken = (
-        f"{PREFIX}.checkpoint.{name}.>",
+        *(f"{PREFIX}.checkpoint.{name}.{verb}" for verb in CHECKPOINT_VERBS),
         f"{PREFIX}.context.{name}",
-        f"{PREFIX}.lease.{name}.>",
+        *(f"{PREFIX}.lease.{name}.{verb}" for verb in LEASE_VERBS),
         f"{PREFIX}.observation.{name}",
         f"{PREFIX}.outcome.{name}",
         inboxes,  # the watchdog asks itself

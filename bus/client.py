@@ -14,6 +14,7 @@ import anyio
 import nats.errors
 import structlog
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from pmcl.bus.config import ConnectionConfig
 
@@ -22,13 +23,40 @@ __all__ = ["close_client", "connect_client"]
 log = structlog.get_logger()
 
 
+class _SturdyClient(Client):
+    """A client whose read loop outlives whatever a sender put into a subject or a header block.
+
+    nats-py decodes both inside the loop, and an error there ends it for good: one host could have
+    made the whole cell deaf. What cannot be read is left out, and the message refused for it.
+    """
+
+    async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
+        try:
+            return await super()._process_headers(headers)
+        except (ValueError, IndexError) as error:
+            log.debug("bus.headers_unreadable", error=repr(error))
+            return {}
+
+    def _build_message(
+        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
+    ) -> Msg:
+        return Msg(
+            _client=self,
+            subject=subject.decode(errors="replace"),
+            reply=reply.decode(errors="replace"),
+            data=data,
+            headers=headers,
+            _sid=sid,
+        )
+
+
 async def connect_client(config: ConnectionConfig, on_broken: Callable[[], None]) -> Client | None:
     """Return a connected client, or None if there was none within `connect_timeout_s`.
 
     `on_broken` is called as soon as the client notices that its connection is gone. It may never
     be called: some losses are silent, so `is_connected` must be watched too.
     """
-    client = Client()
+    client = _SturdyClient()
 
     async def broken() -> None:
         on_broken()

@@ -13,9 +13,15 @@ def test_a_host_may_speak_and_listen_under_its_own_name_only() -> None:
 
     assert sorted(publish) == [
         "_INBOX.s.a.>",
-        "pmcl.v1.checkpoint.s.a.>",
+        "pmcl.v1.checkpoint.s.a.plan",
+        "pmcl.v1.checkpoint.s.a.recommendation",
+        "pmcl.v1.checkpoint.s.a.tool",
         "pmcl.v1.context.s.a",
-        "pmcl.v1.lease.s.a.>",
+        "pmcl.v1.lease.s.a.begin",
+        "pmcl.v1.lease.s.a.complete",
+        "pmcl.v1.lease.s.a.disable",
+        "pmcl.v1.lease.s.a.heartbeat",
+        "pmcl.v1.lease.s.a.resume",
         "pmcl.v1.observation.s.a",
         "pmcl.v1.outcome.s.a",
     ]

@@ -187,24 +187,7 @@ class Desk:
 
     def request(self, tool: str = "write_file", **changes: Any) -> CheckpointRequest:
         """A proposal under the desk's lease, its hash right."""
-        arguments = changes.get("arguments", {"path": NOTES.value, "text": "done"})
-        fields: dict[str, Any] = {
-            "call_id": str(ULID()),
-            "lease_id": self.lease.lease_id,
-            "generation": self.lease.generation,
-            "goal": "keep the notes in order",
-            "kind": "tool",
-            "tool": Tool(server="files", name=tool, definition_hash="d" * 64),
-            "arguments": arguments,
-            "arguments_commitment": arguments_commitment(self.lease.salt, arguments),
-            "proposal_hash": "0" * 64,
-            "resources": (NOTES,),
-        }
-        request = CheckpointRequest(**(fields | changes))
-        if "proposal_hash" in changes:
-            return request
-        hashed = proposal_hash(self.scope, self.host, request)
-        return msgspec.structs.replace(request, proposal_hash=hashed)
+        return request_of(self.scope, self.host, self.lease, tool, **changes)
 
     async def check(self, request: CheckpointRequest, number: int = 0) -> Evaluation:
         evaluation = await self.ask(self.checkpoint, request.kind, request, number)
@@ -267,6 +250,29 @@ class Desk:
 
     async def report(self, outcome: Outcome | AuditReceipt) -> None:
         assert await self.tell(self.outcomes, outcome) == b"+ACK"
+
+
+def request_of(
+    scope: str, host: str, lease: Lease, tool: str = "write_file", **changes: Any
+) -> CheckpointRequest:
+    """A proposal of a host under a lease, its hash right."""
+    arguments = changes.get("arguments", {"path": NOTES.value, "text": "done"})
+    fields: dict[str, Any] = {
+        "call_id": str(ULID()),
+        "lease_id": lease.lease_id,
+        "generation": lease.generation,
+        "goal": "keep the notes in order",
+        "kind": "tool",
+        "tool": Tool(server="files", name=tool, definition_hash="d" * 64),
+        "arguments": arguments,
+        "arguments_commitment": arguments_commitment(lease.salt, arguments),
+        "proposal_hash": "0" * 64,
+        "resources": (NOTES,),
+    }
+    request = CheckpointRequest(**(fields | changes))
+    if "proposal_hash" in changes:
+        return request
+    return msgspec.structs.replace(request, proposal_hash=proposal_hash(scope, host, request))
 
 
 def premortem(*evidence_ids: str) -> Premortem:
