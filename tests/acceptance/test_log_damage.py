@@ -98,6 +98,17 @@ async def test_damaged_older_block_is_made_whole(world: World, seed: int) -> Non
         await expect_whole(world, load)
 
 
+async def test_damage_is_found_when_nothing_was_under_way(world: World, seed: int) -> None:
+    async with world.sidecar(PMCL_HEARTBEAT_MS="60000"):
+        async with loading(world.host()) as load:
+            await until(lambda: has_older_block(world), within_s=STORE_WITHIN_S)
+        await expect_whole(world, load)
+        world.server.kill()
+        flip_a_byte(blocks(world)[0], random.Random(seed))
+        await world.restart_server()
+        await expect_whole(world, load)
+
+
 def log_directory(world: World) -> Path:
     return world.server.config.store_dir / "jetstream" / "CORE" / "streams" / LOG
 

@@ -16,7 +16,7 @@ from pmcl.hosts import HostConfig, Proposal
 from tests.acceptance.processes import PMCL, Child, child
 from tests.nats_server import NatsServer
 
-__all__ = ["AUTHORITY", "World", "about", "deleting", "reading"]
+__all__ = ["AUTHORITY", "READY_S", "World", "about", "clean_environment", "deleting", "reading"]
 
 READY_S = 20.0
 
@@ -28,6 +28,15 @@ AUTHORITY = AuthoritySnapshot(
 )
 
 
+def clean_environment() -> dict[str, str]:
+    """Return the environment without anybody's settings; the nats-server to run is kept."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PMCL_") or name == "PMCL_NATS_SERVER"
+    }
+
+
 class World:
     """Hosts `s/a`, `s/b` and `t/a` are registered; nothing runs but the nats-server."""
 
@@ -37,8 +46,7 @@ class World:
         self.ledger = self.state_dir / "ledger.sqlite"
         self.server = NatsServer(self.state_dir)
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("PMCL_")},
-            **{name: os.environ[name] for name in ("PMCL_NATS_SERVER",) if name in os.environ},
+            **clean_environment(),
             "PMCL_HEARTBEAT_MS": "500",  # receipts come with it
             "PMCL_LEASE_TTL_MS": "300000",
             "PMCL_LOG_LEVEL": "info",

@@ -1,0 +1,142 @@
+"""The commands as a user runs them."""
+
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from pmcl.bus import Credentials
+from pmcl.hosts import Host, HostConfig
+from tests.acceptance.facts import count, until
+from tests.acceptance.processes import PMCL, Child, Finished, child, pmcl
+from tests.acceptance.world import AUTHORITY, READY_S, clean_environment, reading
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def embedded(state_dir: Path) -> AsyncIterator[Child]:
+    """`pmcl up` with the server of its own, ready."""
+    command = [*PMCL, "up", "--json", "--state-dir", str(state_dir)]
+    errors = state_dir.with_suffix(".err")
+    async with child(command, errors, clean_environment()) as sidecar:
+        with anyio.fail_after(READY_S):
+            line = await sidecar.line()
+        assert line is not None, sidecar.errors
+        yield sidecar
+
+
+async def run(*arguments: str, within_s: float = 30.0) -> Finished:
+    return await pmcl(*arguments, environment=clean_environment(), within_s=within_s)
+
+
+def one(finished: Finished) -> dict[str, Any]:
+    """Return the one line of JSON that a command said."""
+    assert finished.code == 0, finished.stderr
+    (line,) = finished.stdout.splitlines()
+    return msgspec.json.decode(line, type=dict[str, Any])
+
+
+async def test_demo_shows_its_three_steps() -> None:
+    finished = await run("demo", "--json")
+    assert finished.code == 0, finished.stderr
+    steps = [msgspec.json.decode(line) for line in finished.stdout.splitlines()]
+    passed, held, failed = steps
+    assert (passed["verdict"], passed["status"], passed["verified"]) == (
+        "passed",
+        "succeeded",
+        True,
+    )
+    assert (held["verdict"], held["reasons"]) == ("held", ["plan.unmitigated"])
+    assert held["file still there"]
+    assert held["revised with evidence"] == "passed"
+    assert failed["status"] == "failed"
+    assert failed["before"] != failed["after"]
+    assert failed["after"]["recent failures"] == ["FileNotFoundError"]
+
+
+async def test_second_sidecar_on_one_state_directory_says_so(tmp_path: Path) -> None:
+    state_dir = tmp_path / "state"
+    async with embedded(state_dir) as sidecar:
+        second = await run("up", "--state-dir", str(state_dir))
+        assert second.code == 1
+        (line,) = (second.stdout + second.stderr).splitlines()
+        assert line.startswith("pmcl: ")
+        assert f"in use by process {sidecar.pid}" in line
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+async def test_interrupt_drains(tmp_path: Path, how: signal.Signals) -> None:
+    state_dir = tmp_path / "state"
+    async with embedded(state_dir) as sidecar, connected(await added(state_dir)) as host:
+        await host.observe(source="ls", summary="seen")
+        await host.check(reading("/work/x"))
+        sidecar.send(how)
+        assert await sidecar.ends() == 0
+    assert "Traceback" not in sidecar.errors
+    assert one(await run("status", "--json", "--state-dir", str(state_dir)))["running"] is False
+    assert await count(state_dir / "ledger.sqlite", "evaluations") == 1
+    async with embedded(state_dir):  # lock and port are free again
+        pass
+
+
+async def added(state_dir: Path, name: str = "alice") -> Path:
+    path = state_dir / f"{name}.json"
+    arguments = ("--scope", "demo", "--out", str(path), "--state-dir", str(state_dir), "--json")
+    said = one(await run("host", "add", name, *arguments))
+    assert said == {"credentials": str(path)}
+    return path
+
+
+@asynccontextmanager
+async def connected(credentials: Path) -> AsyncIterator[Host]:
+    config = HostConfig(
+        credentials=Credentials.load(credentials),
+        authority=AUTHORITY,
+        state_dir=credentials.parent / "hosts",
+    )
+    async with Host.connect(config) as host:
+        yield host
+
+
+async def test_host_that_is_added_works_at_once(tmp_path: Path) -> None:
+    state_dir = tmp_path / "state"
+    async with embedded(state_dir), connected(await added(state_dir)) as first:
+        async with connected(await added(state_dir, "bob")) as second:
+            assert second.generation == 1
+            assert (await second.check(reading("/work/x"))).status == "passed"
+        assert (await first.check(reading("/work/x"))).status == "passed"
+
+
+async def test_host_that_is_known_already_is_refused(tmp_path: Path) -> None:
+    state_dir = tmp_path / "state"
+    async with embedded(state_dir):
+        await added(state_dir)
+        again = await run("host", "add", "alice", "--scope", "demo", "--state-dir", str(state_dir))
+        assert again.code == 1
+        (line,) = (again.stdout + again.stderr).splitlines()
+        assert "demo/alice is registered already" in line
+
+
+async def test_status_tells_what_runs(tmp_path: Path) -> None:
+    state_dir = tmp_path / "state"
+    before = one(await run("status", "--json", "--state-dir", str(state_dir)))
+    assert before["running"] is False
+    async with embedded(state_dir) as sidecar:
+        async with connected(await added(state_dir)) as host:
+            await host.observe(source="ls", summary="seen")
+            await host.check(reading("/work/x"))
+
+        async def shown() -> dict[str, Any] | None:
+            found = one(await run("status", "--json", "--state-dir", str(state_dir)))
+            log, ledger = found["log"], found["ledger"]
+            return found if log and log["last"] == ledger["journal"] else None
+
+        status = await until(shown)
+        assert (status["running"], status["pid"]) == (True, sidecar.pid)
+        assert (status["ledger"]["evidence"], status["ledger"]["passed"]) == (1, 1)
