@@ -28,13 +28,6 @@ __all__ = [
 _queries = load_queries("pmcl.ledger", "evaluations")
 SCHEMA: Final = _queries.schema
 
-_INSERTED: Final = (
-    "evaluation_id", "scope", "host", "call_id", "proposal_hash", "lease_id", "generation",
-    "status", "effect", "reversibility", "server", "tool", "fingerprint", "failure_mode",
-    "failure_probability", "expected_receipt_kind", "expected_receipt_digest", "at_ms",
-    "expires_at", "commitment",
-)  # fmt: skip
-
 
 class Judged(Contract, frozen=True, kw_only=True, tag="pmcl/judged/1"):
     """The payload of an evaluation: what was judged and what was said, to be judged again."""
@@ -83,14 +76,11 @@ def abandoned(tx: Transaction, now_ms: int) -> list[Row]:
 
 def apply_evaluated(tx: Transaction, event: Evaluated) -> None:
     """Record an evaluation; a passed one is open."""
-    columns = {name: getattr(event, name) for name in _INSERTED}
-    tx.run(
-        _queries.record,
-        **columns,
-        cited=msgspec.json.encode(event.cited).decode(),
-        reasons=msgspec.json.encode(event.reasons).decode(),
-        open=int(event.status == "passed"),
-    )
+    columns = msgspec.structs.asdict(event)
+    columns["cited"] = msgspec.json.encode(event.cited).decode()
+    columns["reasons"] = msgspec.json.encode(event.reasons).decode()
+    columns["open"] = int(event.status == "passed")
+    tx.run(_queries.record, **columns)
 
 
 def apply_closed(tx: Transaction, evaluation_id: str) -> None:

@@ -23,7 +23,7 @@ CREATE TABLE evaluations (
     commitment TEXT NOT NULL,
     open INTEGER NOT NULL CHECK (open IN (0, 1)),
     UNIQUE (scope, host, call_id)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX evaluations_open ON evaluations (scope, host, evaluation_id) WHERE open = 1;
 CREATE INDEX evaluations_expiring ON evaluations (expires_at) WHERE open = 1;
 
