@@ -1,5 +1,6 @@
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 from ulid import ULID
@@ -151,12 +152,20 @@ async def test_call_ids_of_two_hosts_do_not_meet(ledger: Ledger, desk: Desk) -> 
     assert len(ids) == 2
 
 
-async def test_a_call_that_is_judged_twice_at_once_has_one_evaluation(
+async def test_a_call_that_is_asked_many_times_at_once_has_one_evaluation(
     ledger: Ledger, desk: Desk
 ) -> None:
     request = desk.request()
-    first, second = [await desk.check(request) for _ in range(2)]
-    assert first.evaluation_id == second.evaluation_id
+    evaluations = []
+
+    async def check() -> None:
+        evaluations.append(await desk.check(request))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(check)
+    assert len({evaluation.evaluation_id for evaluation in evaluations}) == 1
+    assert len(await ledger.events(Evaluated)) == 1
     assert len(await ledger.events(HoldPlaced)) == 1
 
 
