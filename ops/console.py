@@ -1,8 +1,10 @@
 """What the commands print: one console for people, one line of JSON for programs, logs apart."""
 
+import io
 import logging
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import Any, TextIO, cast
 
 import msgspec
 import structlog
@@ -19,6 +21,19 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+class _LogLines(io.TextIOBase):
+    """Standard error, whose lines may be lost: a full disk must not end those who log."""
+
+    def write(self, text: str, /) -> int:
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
 def configure_logs(level: str) -> None:
     """Write structured logs of `level` and above to standard error, one JSON object a line."""
     structlog.configure(
@@ -29,6 +44,6 @@ def configure_logs(level: str) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _LogLines())),
         cache_logger_on_first_use=True,
     )
