@@ -20,7 +20,7 @@ _POLL_S = 0.02
 _AT_ONCE = 200
 
 
-async def until(ask: Callable[[], Awaitable[T]], *, within_s: float = 20.0) -> T:
+async def until(ask: Callable[[], Awaitable[T | None]], *, within_s: float = 20.0) -> T:
     """Return the first true answer; for facts of other processes, which tell nobody."""
     with anyio.fail_after(within_s):
         while not (answer := await ask()):  # noqa: ASYNC110

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from signal import Signals
 
 import anyio
 import msgspec
@@ -53,7 +54,7 @@ class Child:
             return None
 
     def send(self, number: int) -> None:
-        self._process.send_signal(number)
+        self._process.send_signal(Signals(number))
 
     async def wait(self) -> int:
         return await self._process.wait()
