@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 import time
@@ -10,7 +11,8 @@ import msgspec
 import pytest
 from anyio import to_thread
 
-from pmcl.contracts import AuditReceipt, Outcome, decode, headers
+from pmcl.bus import ensure_streams
+from pmcl.contracts import AuditReceipt, Observation, Outcome, decode, headers
 from pmcl.hosts import Host, HostConfig, ObservationLostError, Verdict
 from tests.integration.hosts.sidecar import Sidecar, until
 from tests.integration.hosts.test_host import outcomes, reading, writing
@@ -163,3 +165,39 @@ async def test_killed_dispatch_becomes_unknown_once(
     async with Host.connect(config):
         await anyio.lowlevel.checkpoint()
     assert len(await outcomes(sidecar)) == 1
+
+
+async def test_lost_stream_gets_unreceipted_outcomes_again(
+    config: HostConfig, nats_server: NatsServer, sidecar: Sidecar
+) -> None:
+    async with Host.connect(msgspec.structs.replace(config, resend_ms=600_000)) as host:
+        proposal = writing()
+        async with host.dispatch(await host.check(proposal), proposal):
+            pass
+        (before,) = await outcomes(sidecar)
+        nats_server.kill()
+        await to_thread.run_sync(shutil.rmtree, nats_server.config.store_dir)
+        await to_thread.run_sync(nats_server.start)
+        await sidecar.admin.wait_ready(5)
+        await ensure_streams(sidecar.admin)
+        assert await until(lambda: outcomes(sidecar)) == [before]
+
+
+async def test_observation_survives_a_pause_and_is_stored_once(
+    config: HostConfig, nats_server: NatsServer, sidecar: Sidecar
+) -> None:
+    async with Host.connect(msgspec.structs.replace(config, observe_ms=20_000)) as host:
+        nats_server.pause()
+        async with anyio.create_task_group() as group:
+            group.start_soon(_observe, host)
+            # Longer than one try: the same number goes out again.
+            with anyio.move_on_after(2.5):
+                await host._session.connection.lost()
+            nats_server.resume()
+        stored = [m for m in await sidecar.stored() if ".observation." in m.subject]
+    assert [message.headers[headers.NUMBER] for message in stored] == ["1"]
+    assert decode(stored[0].data, Observation).summary == "late"
+
+
+async def _observe(host: Host) -> None:
+    await host.observe(source="x", summary="late")
