@@ -68,7 +68,9 @@ async def expect_all_evidence_once(ledger: Path, done: list[Done]) -> None:
 
 
 async def expect_one_outcome_each(ledger: Path, done: list[Done]) -> None:
-    """Every verdict that was used is closed once; no outcome is without its verdict."""
+    """Each tool ran once, each verdict that was used is closed once, nothing else is closed."""
+    ran = [record.item for record in done if record.what == "dispatched"]
+    assert len(ran) == len(set(ran))
     used = {record.id for record in done if record.what in ("dispatched", "claimed")}
     current = await rows(
         ledger,
