@@ -16,6 +16,7 @@ from pmcl.hosts.asking import ask
 from pmcl.hosts.checking import Checker
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.dispatch import Dispatch
+from pmcl.hosts.logs import keep_logs_off_stdout
 from pmcl.hosts.observing import ObservationFields, Observer
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.session import Session
@@ -48,6 +49,7 @@ class Host:
             RefusedError: the lease was refused.
             HostError, LedgerError: the host's file cannot be used.
         """
+        keep_logs_off_stdout()
         async with (
             open_host_file(config.file) as file,
             open_connection(config.credentials.connection_config()) as connection,

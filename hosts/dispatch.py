@@ -13,6 +13,7 @@ import anyio
 import msgspec
 import structlog
 from anyio.lowlevel import checkpoint_if_cancelled
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 from ulid import ULID
 
 from pmcl.contracts import (
@@ -175,15 +176,15 @@ class Dispatch:
         self._session.delivery.wake()
 
     async def _finish(self, result: Outcome | AuditReceipt) -> None:
-        ends_s = now_s() + _RECORD_S
-        while True:
-            try:
+        async for attempt in AsyncRetrying(
+            stop=stop_after_delay(_RECORD_S),
+            wait=wait_fixed(_PAUSE_S),
+            retry=retry_if_exception_type(LedgerError),
+            sleep=anyio.sleep,
+            reraise=True,
+        ):
+            with attempt:
                 await self._session.file.finish(result)
-                return
-            except LedgerError:
-                if now_s() >= ends_s:
-                    raise
-            await anyio.sleep(_PAUSE_S)
 
     def _result(self) -> Outcome | AuditReceipt:
         verdict, run = self._verdict, self._run

@@ -87,7 +87,8 @@ class CheckpointWorker:
             unit.tx, scope, host, request.call_id, request.proposal_hash
         )
         if before is not None:
-            return Decision(reply=before)
+            left_ms = max(0, before.expires_at - unit.now_ms)
+            return Decision(reply=msgspec.structs.replace(before, valid_for_ms=left_ms))
         judgement = judge(inputs)
         payload = Payload(
             scope=scope,
