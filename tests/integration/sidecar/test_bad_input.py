@@ -102,7 +102,7 @@ _FIELDS: dict[str, tuple[dict[str, str], str, str]] = {
     "negative number": ({headers.NUMBER: "-1"}, "malformed", headers.NUMBER),
     "absurd number": ({headers.NUMBER: "9" * 5_000}, "malformed", headers.NUMBER),
     "number never sent": (
-        {headers.NUMBER: "9" * 15, headers.BUDGET_MS: "50"},
+        {headers.NUMBER: "9" * 15, headers.BUDGET_MS: "1000"},
         "evidence_pending",
         headers.NUMBER,
     ),
@@ -162,8 +162,11 @@ async def test_a_replayed_request_gives_the_same_evaluation(room: Room, plain: P
         body = encode(plain.request(tool))
         first = await plain.check(body)
         before = await room.counts()
-        again = [await plain.check(body) for _ in range(3)]
-        assert again == [first] * 3
+        left_ms = first.pop("valid_for_ms")
+        for _ in range(3):
+            again = await plain.check(body)
+            assert again.pop("valid_for_ms") <= left_ms
+            assert again == first
         assert grown(before, await room.counts()) == {}
 
 
@@ -320,15 +323,13 @@ async def test_two_mebibytes_close_the_connection(
         assert not await socket.is_closed()
         subject = f"pmcl.v1.observation.{plain.scope}.{plain.host}".encode()
         await socket.send(b"PUB %s %d\r\n" % (subject, 2 * 1024**2))
-        assert b"Maximum Payload" in await socket.heard()
+        assert await socket.is_closed()
     credentials = room.credentials()
     async with open_socket(credentials) as socket:
         name = f"pmcl.v1.lease.{credentials.scope}.{credentials.host}.begin".encode()
         head = b"NATS/1.0\r\nPmcl-Epoch: " + b"0" * 1024**2 + b"\r\n\r\n"
         await socket.send(b"HPUB %s %d %d\r\n%s{}\r\n" % (name, len(head), len(head) + 2, head))
-        heard = await socket.heard()
-        assert b"-ERR" in heard
-        assert b"PONG" not in heard
+        assert await socket.is_closed()
     assert await room.stream("INTAKE") == stored
     await _whole_is_unchanged(room, before, neighbour)
 
@@ -468,22 +469,8 @@ async def test_nobody_speaks_or_listens_under_another_name(
     await _whole_is_unchanged(room, before, neighbour)
 
 
-async def test_a_forged_reply_stores_nothing_under_another_name(
-    room: Room, plain: PlainHost, neighbour: PlainHost
-) -> None:
-    """The verdict itself is sent where the forger says, and nothing believes it there."""
-    victim = f"{neighbour.scope}.{neighbour.host}"
-    before, stored = await room.counts(), await room.stream("INTAKE")
-    heard: list[Any] = []
-    inbox = f"_INBOX.{victim}.>"
-
-    async def hear(message: Any) -> None:
-        heard.append(message)
-
-    await neighbour.client.subscribe(inbox, cb=hear)
-    await neighbour.client.subscribe(f"pmcl.v1.stored.event.{victim}.>", cb=hear)
-    await neighbour.client.flush()
-    replies = [
+def _forged(victim: str) -> list[str]:
+    return [
         f"pmcl.v1.observation.{victim}",
         f"pmcl.v1.outcome.{victim}",
         f"pmcl.v1.lease.{victim}.disable",
@@ -496,24 +483,55 @@ async def test_a_forged_reply_stores_nothing_under_another_name(
         "_R_.forged",
         "pmcl.v1.deadletter.observe",
     ]
-    body = Heartbeat(lease_id=plain.lease.lease_id, generation=1)
-    for reply in replies:
-        await plain.client.publish(plain.subject("lease", "heartbeat"), encode(body), reply=reply)
-    await _works(plain)  # all that was said before has been answered
-    await _works(neighbour)
-    answered = grown(before, await room.counts())
-    mine = {"journal": answered.pop("journal")}
-    assert mine["journal"] >= 2
-    assert answered == {"evaluations": 2, "payloads": 2}
-    assert {event.host for event in await room.events(neighbour.scope)} == {"agent"}
-    assert len(await room.events(neighbour.scope)) == 2, "its own begin and its own check"
-    assert (await room.stream("INTAKE")) == stored
+
+
+async def _forge(plain: PlainHost, victim: str) -> None:
+    """Ask with every forged reply; all are answered, or not, when this returns."""
+    body = encode(Heartbeat(lease_id=plain.lease.lease_id, generation=1))
+    for reply in _forged(victim):
+        await plain.client.publish(plain.subject("lease", "heartbeat"), body, reply=reply)
+    await _works(plain)
+
+
+async def test_a_forged_reply_stores_nothing_under_another_name(
+    room: Room, plain: PlainHost, neighbour: PlainHost
+) -> None:
+    before, stored = await room.counts(), await room.stream("INTAKE")
+    letters = await room.stream("DEADLETTERS")
+    await _forge(plain, f"{neighbour.scope}.{neighbour.host}")
+    rows = grown(before, await room.counts())
+    assert rows.pop("journal") >= 1
+    assert rows == {"evaluations": 1, "payloads": 1}, "the sender's own check, and no more"
+    assert len(await room.events(neighbour.scope)) == 1, "the neighbour's own begin"
+    assert await room.stream("INTAKE") == stored
+    assert await room.stream("DEADLETTERS") == letters
     assert (await room.stream("LOG")).messages > 0
-    # Anybody can have an answer to himself sent there, so only what LOG republished is an event.
-    told = [message for message in heard if "Nats-Sequence" in (message.headers or {})]
-    assert [message.subject.rpartition(".")[2] for message in told] == ["evaluated"]
-    others = {message.subject for message in heard if "stored" in message.subject}
-    assert others - {told[0].subject} <= {f"pmcl.v1.stored.event.{victim}.x"}
+    await _works(neighbour)
+
+
+async def test_a_forged_reply_is_never_taken_for_an_event(
+    plain: PlainHost, neighbour: PlainHost
+) -> None:
+    """Anybody can have an answer to himself sent there; only what LOG republished has a number."""
+    victim = f"{neighbour.scope}.{neighbour.host}"
+    told: set[str] = set()
+    forged: set[str] = set()
+    judged = anyio.Event()
+
+    async def hear(message: Any) -> None:
+        name = message.subject.rpartition(".")[2]
+        (told if "Nats-Sequence" in (message.headers or {}) else forged).add(name)
+        if name == "evaluated":
+            judged.set()
+
+    await neighbour.client.subscribe(f"pmcl.v1.stored.event.{victim}.>", cb=hear)
+    await neighbour.client.flush()
+    await _forge(plain, victim)
+    await _works(neighbour)
+    with anyio.fail_after(5):
+        await judged.wait()
+    assert told <= {"lease-began", "evaluated"}
+    assert forged <= {"x"}
 
 
 async def test_a_neighbour_works_on_through_all_of_it(room: Room, neighbour: PlainHost) -> None:
