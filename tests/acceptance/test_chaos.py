@@ -49,10 +49,11 @@ async def test_ten_kills_lose_nothing_and_repeat_nothing(world: World, seed: int
         assert chaos.kills.total() == len(order) == 10
         assert min(chaos.kills[kind] for kind in KINDS) >= 3
         done = [record for job in jobs for record in read_records(job.records)]
+        await expect_no_hold_bypassed(world.ledger, done)
         await expect_all_evidence_once(world.ledger, done)
         await expect_one_outcome_each(world.ledger, done)
-        await expect_no_hold_bypassed(world.ledger, done)
         for job in jobs:
+            expect_each_tool_ran_once(job)
             await expect_no_gap(world.ledger, job)
         async with world.admin() as admin:
             assert await log_is_the_journal(world.ledger, admin) > OBSERVATIONS + CHECKPOINTS
@@ -68,9 +69,7 @@ async def expect_all_evidence_once(ledger: Path, done: list[Done]) -> None:
 
 
 async def expect_one_outcome_each(ledger: Path, done: list[Done]) -> None:
-    """Each tool ran once, each verdict that was used is closed once, nothing else is closed."""
-    ran = [record.item for record in done if record.what == "dispatched"]
-    assert len(ran) == len(set(ran))
+    """Each verdict that was used is closed once; no outcome is without its verdict."""
     used = {record.id for record in done if record.what in ("dispatched", "claimed")}
     current = await rows(
         ledger,
@@ -108,6 +107,12 @@ async def expect_no_hold_bypassed(ledger: Path, done: list[Done]) -> None:
     assert len(verdicts) >= CHECKPOINTS
     open_holds = await rows(ledger, "SELECT 1 FROM holds WHERE released_at IS NULL")
     assert open_holds
+
+
+def expect_each_tool_ran_once(job: Job) -> None:
+    """Or not at all, when the host died between claim and tool; never twice."""
+    used = [r.item for r in read_records(job.records) if r.what in ("dispatched", "claimed")]
+    assert len(used) == len(set(used)) == job.inspect + job.lift
 
 
 async def expect_no_gap(ledger: Path, job: Job) -> None:
