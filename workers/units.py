@@ -1,7 +1,7 @@
 """Units of work: mark, decide, keep the content, record the facts; all of it commits, or none."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -9,7 +9,7 @@ import msgspec
 
 from pmcl.contracts import Cause, Contract, Received, Refused, RefusedError
 from pmcl.ledger import payloads, record
-from pmcl.outbox import UnitOfWork, inbox
+from pmcl.outbox import UnitOfWork, inbox, journal
 from pmcl.store import Transaction, Writer
 from pmcl.workers.sweep import sweep
 from pmcl.workers.worker import (
@@ -35,6 +35,14 @@ class _Postponed(Exception):  # noqa: N818 - carries a settlement out of the rol
         self.settlement = settlement
 
 
+Offer = Callable[[Sequence[journal.JournalRow]], None]
+"""Takes the journal rows of a unit once they are committed."""
+
+
+def _ignore(rows: Sequence[journal.JournalRow]) -> None:
+    """Let the relay read the rows."""
+
+
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
@@ -42,8 +50,11 @@ def _wall_ms() -> int:
 class Units:
     """Runs the workers' decisions as units of the one writer."""
 
-    def __init__(self, writer: Writer, now_ms: Callable[[], int] = _wall_ms) -> None:
+    def __init__(
+        self, writer: Writer, now_ms: Callable[[], int] = _wall_ms, offer: Offer = _ignore
+    ) -> None:
         self._writer = writer
+        self._offer = offer
         self._now_ms = now_ms
 
     async def numbered(
@@ -74,7 +85,13 @@ class Units:
         return await self._run(_sweep)
 
     async def _run(self, work: Callable[[UnitOfWork], T]) -> T:
-        return await self._writer.run(lambda tx: work(UnitOfWork(tx, self._now_ms())))
+        def run(tx: Transaction) -> tuple[T, list[journal.JournalRow]]:
+            unit = UnitOfWork(tx, self._now_ms())
+            return work(unit), unit.published
+
+        result, published = await self._writer.run(run)
+        self._offer(published)
+        return result
 
 
 def _write(unit: UnitOfWork, decision: Decision, cause: Cause | None = None) -> None:
