@@ -13,6 +13,7 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 import msgspec
+from anyio.abc import Process
 from anyio.streams.text import TextReceiveStream
 
 from pmcl.contracts import (
@@ -89,21 +90,26 @@ async def _sidecar(state_dir: Path) -> AsyncIterator[None]:
     """Run `pmcl up` as a process of its own; it is told to stop at the end."""
     command = [sys.executable, "-m", "pmcl.ops", "up", "--json", "--state-dir", str(state_dir)]
     process = await anyio.open_process(command, stderr=None)
-    assert process.stdout is not None
     try:
-        with anyio.move_on_after(_READY_S):
-            await TextReceiveStream(process.stdout).receive()
-            yield
-            return
-        raise DemoError(f"the sidecar was not ready within {_READY_S:.0f} s")
-    except anyio.EndOfStream as error:
-        raise DemoError("the sidecar ended before it was ready") from error
+        await _ready(process)
+        yield
     finally:
         with anyio.move_on_after(_STOP_S, shield=True):
             if process.returncode is None:
                 process.terminate()
             await process.wait()
         await process.aclose()
+
+
+async def _ready(process: Process) -> None:
+    assert process.stdout is not None
+    try:
+        with anyio.fail_after(_READY_S):
+            await TextReceiveStream(process.stdout).receive()
+    except TimeoutError as error:
+        raise DemoError(f"the sidecar was not ready within {_READY_S:.0f} s") from error
+    except anyio.EndOfStream as error:
+        raise DemoError("the sidecar ended before it was ready") from error
 
 
 def _read(path: Path) -> Proposal:
