@@ -13,7 +13,7 @@ import msgspec
 from pmcl.contracts import Effect
 from pmcl.judgement.inputs import CitedEvidence, Inputs, OpenHold, Release
 
-__all__ = ["HoldCheck", "about", "check_holds", "covered", "supporting"]
+__all__ = ["HoldCheck", "about", "check_holds", "supporting", "unheld"]
 
 
 class HoldCheck(msgspec.Struct, frozen=True):
@@ -46,13 +46,18 @@ def check_holds(inputs: Inputs, effect: Effect) -> HoldCheck:
     return HoldCheck(tuple(lifted), tuple(standing))
 
 
-def covered(inputs: Inputs, effect: Effect, reason: str) -> bool:
-    """Return whether an open hold says already what a new one would say."""
-    keys = set(inputs.resource_keys)
-    return any(
-        hold.effect == effect and hold.reason == reason and keys.issubset(hold.resource_keys)
+def unheld(inputs: Inputs, effect: Effect, reason: str) -> tuple[str, ...]:
+    """Return the resources on which no open hold says yet what a new one would say.
+
+    So a resource has one open hold at most for each effect and reason, whatever it is named with.
+    """
+    held = {
+        key
         for hold in inputs.holds
-    )
+        if hold.effect == effect and hold.reason == reason
+        for key in hold.resource_keys
+    }
+    return tuple([key for key in inputs.resource_keys if key not in held])
 
 
 def supporting(inputs: Inputs) -> list[CitedEvidence]:

@@ -121,11 +121,13 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict and what it does to holds.
 
     Attributes:
-        hold_reason: place a hold on (effect, `Inputs.resource_keys`) for this reason; `None` when
-            no hold is to be placed, also when an equal one is open already.
+        hold_reason: why a hold is to be placed; `None` when none is.
+        hold_keys: the resources to place it on, those of `Inputs.resource_keys` that no equal hold
+            is open on already.
         released: holds to release; empty unless the verdict is `passed`.
     """
 
     evaluation: Evaluation
     hold_reason: str | None = None
+    hold_keys: tuple[str, ...] = ()
     released: tuple[Release, ...] = ()

@@ -17,7 +17,7 @@ from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
 from pmcl.judgement.authority import authority_reasons
 from pmcl.judgement.effects import classify, reversibility
 from pmcl.judgement.execution import check_execution
-from pmcl.judgement.holds import check_holds, covered
+from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs, Judgement
 from pmcl.judgement.plan import check_plan, revision_request
 from pmcl.judgement.state import SELF_MODEL_VERSION, check_state
@@ -44,10 +44,11 @@ def judge(inputs: Inputs) -> Judgement:
         *((_UNMITIGATED,) if unmitigated else ()),
     )
     revision = revision_request(inputs, holds.standing) if reasons and not authority else None
-    place = unmitigated and not covered(inputs, effect, _UNMITIGATED)
+    hold_keys = unheld(inputs, effect, _UNMITIGATED) if unmitigated else ()
     return Judgement(
         evaluation=_evaluation(inputs, plan, execution, reasons, revision),
-        hold_reason=_UNMITIGATED if place else None,
+        hold_reason=_UNMITIGATED if hold_keys else None,
+        hold_keys=hold_keys,
         released=() if reasons else holds.lifted,
     )
 

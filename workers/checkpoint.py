@@ -183,7 +183,7 @@ def _events(
         **whose,
         hold_id=evaluation.evaluation_id,  # an evaluation places one hold at most
         effect=check.effect,
-        resource_keys=proposal.resource_keys,
+        resource_keys=judgement.hold_keys,
         reason=judgement.hold_reason,
         lift="evidence_about_resource",
         cited=cited,

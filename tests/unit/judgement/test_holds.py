@@ -133,3 +133,10 @@ def test_hold_is_placed_unless_an_open_one_says_the_same(
     open_hold: OpenHold, placed: str | None, make_request: Any, make_inputs: Any
 ) -> None:
     assert judge(make_inputs(make_request(), holds=(open_hold,))).hold_reason == placed
+
+
+def test_hold_is_placed_on_what_is_not_held_yet(make_request: Any, make_inputs: Any) -> None:
+    inputs = make_inputs(make_request(), holds=(_hold(),), resource_keys=("key-notes", "key-other"))
+    judgement = judge(inputs)
+    assert judgement.hold_keys == ("key-other",)
+    assert judgement.evaluation.reasons == ("hold.prior", "plan.unmitigated")

@@ -312,16 +312,20 @@ async def test_evidence_that_is_not_cited_lifts_nothing(ledger: Ledger, desk: De
     assert await ledger.events(HoldReleased) == []
 
 
-async def test_no_hold_hides_behind_many_others(ledger: Ledger, desk: Desk) -> None:
-    for number in range(70):
-        beside = Resource(kind="path", value=f"/project/{number}.txt")
-        await desk.check(desk.request(resources=(NOTES, beside)))
-    seen = await desk.observe(resources=(NOTES,))
-    last = Resource(kind="path", value="/project/last.txt")
-    await desk.check(desk.request(resources=(NOTES, last), evidence_ids=(seen,)))
-    assert len(await ledger.events(HoldPlaced)) == 71
-    held = await desk.check(desk.request(premortem=premortem(seen)))
-    assert held.reasons == ("hold.prior",)
+async def test_a_resource_has_one_open_hold_however_it_is_combined(
+    ledger: Ledger, desk: Desk
+) -> None:
+    others = [Resource(kind="path", value=f"/project/{number}.txt") for number in range(70)]
+    for other in others:
+        await desk.check(desk.request(resources=(NOTES, other)))
+    placed = await ledger.events(HoldPlaced)
+    keys = [key for hold in placed for key in hold.resource_keys]
+    assert len(keys) == len(set(keys)) == 71
+
+    seen = await desk.observe(resources=others[69:])
+    held = await desk.check(desk.request(resources=others[69:], premortem=premortem(seen)))
+    assert held.checkpoint_status == "passed"
+    assert (await desk.check(desk.request())).checkpoint_status == "held"
 
 
 async def test_authority_keeps_a_hold_that_evidence_would_lift(ledger: Ledger, desk: Desk) -> None:
