@@ -68,9 +68,11 @@ _cookie = r"""(?:[^\s"'\[;\\]|\[(?!redacted:))++"""
 _cookies = re.compile(rf"(?P<bare>{_cookie}(?:;[ ]?{_cookie})*+)")
 _settled = re.compile(rf"{_scheme}?(?:{_MARK})+")
 # Every shape and every secret name holds one of these; most texts hold none and are not scanned.
-_hint = re.compile(
-    "-----begin|://|eyj|sk-|k_live_|k_test_|aiza|gh[opsur]_|github_pat|glpat-|xox|akia|asia"
-    "|auth|bearer|cookie|cred|jwt|key|otp|pass|pin|pw|secret|sig|token"
+_HINTS: Final = (
+    *("-----begin", "://", "eyj", "sk-", "k_live_", "k_test_", "aiza"),
+    *("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat", "glpat-", "xox", "akia", "asia"),
+    *("auth", "bearer", "cookie", "cred", "jwt", "key", "otp", "pass", "pin", "pw"),
+    *("secret", "sig", "token"),
 )
 _NOTHING: Final = frozenset({"true", "false", "null", "none", "undefined"})
 
@@ -82,7 +84,7 @@ def digest(secret: str, key: bytes) -> str:
 
 def mark_secrets(text: str, key: bytes) -> str:
     """Return `text` with each secret replaced by `[redacted:<kind>:<16 hex digits>]`."""
-    if _hint.search(text.lower()) is None:
+    if not _may_hold(text.lower()):
         return text
 
     def mark(kind: str, secret: str) -> str:
@@ -94,6 +96,13 @@ def mark_secrets(text: str, key: bytes) -> str:
             break
         text = marked
     return text
+
+
+def _may_hold(lowered: str) -> bool:
+    for hint in _HINTS:  # noqa: SIM110 - a quarter of the time of a pattern; `any` is slower too
+        if hint in lowered:
+            return True
+    return False
 
 
 def _mark_shape(found: re.Match[str], mark: Callable[[str, str], str]) -> str:
