@@ -17,10 +17,13 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from pmcl.bus.config import ConnectionConfig
+from pmcl.bus.message import parse_headers
 
 __all__ = ["close_client", "connect_client"]
 
 log = structlog.get_logger()
+
+_NO_STATUS = b"NATS/1.0\r\n"
 
 
 class _SturdyClient(Client):
@@ -30,7 +33,9 @@ class _SturdyClient(Client):
     made the whole cell deaf. What cannot be read is left out, and the message refused for it.
     """
 
-    async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
+    async def _process_headers(self, headers: bytes | None) -> dict[str, str] | None:
+        if headers is not None and headers.startswith(_NO_STATUS):
+            return parse_headers(headers)
         try:
             return await super()._process_headers(headers)
         except (ValueError, IndexError) as error:

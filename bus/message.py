@@ -28,6 +28,7 @@ __all__ = [
     "check_size",
     "check_subject",
     "known_headers",
+    "parse_headers",
 ]
 
 BATCH_ID: Final = "Nats-Batch-Id"
@@ -47,6 +48,7 @@ _SENT: Final = (
     | {BATCH_ID, BATCH_SEQUENCE, BATCH_COMMIT, EXPECTED_LAST, EXPECTED_STREAM}
 )
 _NONE: Final[Mapping[str, str]] = {}
+_NAMES: Final = {name.encode(): name for name in _READ}
 _SUBJECT_MAX_BYTES: Final = 255
 _subject = re.compile(r"[!-)+-=?-~]+\Z")  # printable ASCII without space, `*` and `>`
 
@@ -73,6 +75,17 @@ def known_headers(received: Mapping[str, str] | None) -> Mapping[str, str]:
     if not received:
         return _NONE
     return {name: value for name, value in received.items() if name in _READ}
+
+
+def parse_headers(block: bytes) -> dict[str, str]:
+    """Return those headers that may be read of a block that opens with its version alone."""
+    found = {}
+    for line in block.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        known = _NAMES.get(name.strip())
+        if known is not None:
+            found[known] = value.strip().decode(errors="replace")
+    return found
 
 
 def check_subject(subject: str) -> None:
