@@ -22,7 +22,7 @@ from pmcl.bus.client import close_client, connect_client
 from pmcl.bus.config import ConnectionConfig
 from pmcl.bus.errors import BusBusyError, BusClosedError, BusTimeoutError, NoRespondersError
 from pmcl.bus.message import Message, check_headers, check_size, check_subject
-from pmcl.bus.subscription import Handler, Subscription, read_message
+from pmcl.bus.subscription import Handler, Subscription, hand_over, read_message
 from pmcl.bus.tasks import background_tasks
 
 __all__ = ["Connection", "open_connection"]
@@ -155,8 +155,9 @@ class Connection:
     async def subscribe(self, subject: str, handler: Handler, *, queue: str = "") -> Subscription:
         """`handler` gets every message from now on, one after another, through every reconnect.
 
-        It should only hand over: while it waits, nothing else of this subscription is handled, and
-        when the connection breaks a waiting handler is cancelled.
+        It should only hand over. A plain function is called at once, and nothing is read while it
+        runs. While a coroutine waits, nothing else of this subscription is handled, and when the
+        connection breaks it is cancelled.
         """
         subscription = Subscription(self._forget, subject, queue, handler)
         self._subscriptions[id(subscription)] = subscription
@@ -189,7 +190,7 @@ class Connection:
         self._down = anyio.Event()
         self._client = client
         self._mux = self.new_inbox()
-        await client.subscribe(f"{self._mux}.*", cb=self._resolve)
+        await client.subscribe(f"{self._mux}.*", future=hand_over(self._resolve))
         while missing := [s for s in self._subscriptions.values() if not s.attached_to(client)]:
             for subscription in missing:
                 await subscription.attach(client)
@@ -257,7 +258,7 @@ class Connection:
         future.add_done_callback(done)
         return f"{self._mux}.{token}", future
 
-    async def _resolve(self, received: Msg) -> None:
+    def _resolve(self, received: Msg) -> None:
         what, future = self._waiting.get(received.subject.rpartition(".")[2], ("", None))
         if future is None or future.done():
             return

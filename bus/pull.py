@@ -246,7 +246,7 @@ class _Loop:
             self._end()
 
     def _receive(self, tasks: TaskGroup) -> Handler:
-        async def receive(message: Message) -> None:
+        def receive(message: Message) -> None:
             self._heard = anyio.current_time()
             if message.status:
                 self._hear(message)

@@ -3,7 +3,10 @@
 Source: facts/reliability, hazards 14 and 17.
 """
 
+import inspect
+from asyncio import Future
 from collections.abc import Awaitable, Callable
+from typing import Any, cast
 
 import nats.errors
 import structlog
@@ -13,11 +16,11 @@ from nats.aio.subscription import Subscription as NatsSubscription
 
 from pmcl.bus.message import Message, known_headers
 
-__all__ = ["Handler", "Subscription", "read_message"]
+__all__ = ["Handler", "Subscription", "hand_over", "read_message"]
 
 log = structlog.get_logger()
 
-Handler = Callable[[Message], Awaitable[None]]
+Handler = Callable[[Message], Awaitable[None] | None]
 
 _MAX_MESSAGES = 65_536
 _MAX_BYTES = 64 * 1024 * 1024
@@ -47,9 +50,9 @@ class Subscription:
         subscription = await client.subscribe(
             self.subject,
             queue=self.queue,
-            cb=self._receive,
             pending_msgs_limit=_MAX_MESSAGES,
             pending_bytes_limit=_MAX_BYTES,
+            **self._receiver(),
         )
         self._attached = (client, subscription)
 
@@ -64,8 +67,38 @@ class Subscription:
         except nats.errors.Error as error:
             log.debug("bus.unsubscribe_failed", subject=self.subject, error=repr(error))
 
+    def _receiver(self) -> dict[str, Any]:
+        if inspect.iscoroutinefunction(self.handler):
+            return {"cb": self._receive}
+        return {"future": hand_over(self._take)}
+
     async def _receive(self, received: Msg) -> None:
-        await self.handler(read_message(received))
+        await cast("Awaitable[None]", self.handler(read_message(received)))
+
+    def _take(self, received: Msg) -> None:
+        self.handler(read_message(received))
+
+
+class _Handover:
+    def __init__(self, take: Callable[[Msg], None]) -> None:
+        self._take = take
+
+    def cancelled(self) -> bool:
+        return False
+
+    def set_result(self, received: Msg) -> None:
+        try:
+            self._take(received)
+        except Exception as error:  # noqa: BLE001 - the client would never read again
+            log.error("bus.handover_failed", error=type(error).__name__)
+
+
+def hand_over(take: Callable[[Msg], None]) -> "Future[Msg]":
+    """Return what nats-py takes for the future of one reply: `take` is called for each message.
+
+    It is called while the client reads, without a queue and a task's turn in between.
+    """
+    return cast("Future[Msg]", _Handover(take))
 
 
 def read_message(received: Msg) -> Message:

@@ -75,7 +75,7 @@ class RequestLoop:
         """Subscribe; from now on each request is answered by a task of `tasks`."""
         requests: asyncio.TaskGroup = await tasks.start(_hold_open)
 
-        async def receive(message: Message) -> None:
+        def receive(message: Message) -> None:
             requests.create_task(self._serve(message))
 
         for kind in self._workers:

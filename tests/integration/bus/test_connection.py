@@ -278,3 +278,19 @@ async def test_an_error_of_the_block_comes_out_bare(nats_server: NatsServer) -> 
     with pytest.raises(LookupError):
         async with open_connection(nats_server.connection_config("s/a")):
             raise LookupError
+
+
+async def test_a_function_that_fails_does_not_end_the_reading(connect: Connect) -> None:
+    worker, came = await connect("worker"), anyio.Event()
+
+    def take(message: Message) -> None:
+        if not message.data:
+            raise ZeroDivisionError
+        came.set()
+
+    inbox = worker.new_inbox()
+    await worker.subscribe(inbox, take)
+    await worker.publish(inbox, b"")
+    await worker.publish(inbox, b"again")
+    with anyio.fail_after(5):
+        await came.wait()

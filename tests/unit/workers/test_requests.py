@@ -1,5 +1,5 @@
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -41,7 +41,7 @@ class _Bus(Wire):
 
     def __init__(self) -> None:
         super().__init__()
-        self.handlers: dict[str, Callable[[Message], Awaitable[None]]] = {}
+        self.handlers: dict[str, Callable[[Message], None]] = {}
         self._said = anyio.Event()
 
     async def subscribe(self, subject: str, handler: Any, *, queue: str = "") -> Any:
@@ -61,7 +61,7 @@ class _Bus(Wire):
 
     async def send(self, message: Message) -> None:
         kind = message.subject.split(".")[2]
-        await self.handlers[f"pmcl.v1.{kind}.>"](message)
+        self.handlers[f"pmcl.v1.{kind}.>"](message)
 
     async def replies(self, count: int) -> list[Any]:
         with anyio.fail_after(_WITHIN_S):
