@@ -3,7 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmcl.bus import HeaderError, MessageTooLargeError
-from pmcl.bus.message import check_headers, check_size, check_subject, known_headers
+from pmcl.bus.message import (
+    check_headers,
+    check_size,
+    check_subject,
+    known_headers,
+    parse_headers,
+)
 from pmcl.contracts import ContractError
 
 
@@ -59,3 +65,11 @@ def test_size_is_that_of_the_bytes_on_the_wire(data: bytes, headers: dict[str, s
     with pytest.raises(MessageTooLargeError) as raised:
         check_size("s", data, headers, expected - 1)
     assert (raised.value.size_bytes, raised.value.limit_bytes) == (expected, expected - 1)
+
+
+def test_a_header_block_is_read_as_far_as_it_is_known() -> None:
+    block = (
+        b"NATS/1.0\r\nStatus: 503\r\nPmcl-Number:7\r\n\xff\xfe: x\r\nno colon\r\n"
+        b" Pmcl-Epoch : \xffE \r\n\r\n"
+    )
+    assert parse_headers(block) == {"Pmcl-Number": "7", "Pmcl-Epoch": "\ufffdE"}
