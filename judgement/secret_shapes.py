@@ -67,13 +67,24 @@ _value = re.compile(
 _cookie = r"""(?:[^\s"'\[;\\]|\[(?!redacted:))++"""
 _cookies = re.compile(rf"(?P<bare>{_cookie}(?:;[ ]?{_cookie})*+)")
 _settled = re.compile(rf"{_scheme}?(?:{_MARK})+")
-# Every shape and every secret name holds one of these; most texts hold none and are not scanned.
-_HINTS: Final = (
-    *("-----begin", "://", "eyj", "sk-", "k_live_", "k_test_", "aiza"),
-    *("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat", "glpat-", "xox", "akia", "asia"),
-    *("auth", "bearer", "cookie", "cred", "jwt", "key", "otp", "pass", "pin", "pw"),
-    *("secret", "sig", "token"),
-)
+# Every shape and every secret name holds one of these, here by the rarest letter of each; most
+# texts hold none and are not scanned.
+_HINTS: Final = {
+    ":": ("://",),
+    "-": ("-----begin", "glpat-", "sk-"),
+    "_": ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat", "k_live_", "k_test_"),
+    "b": ("bearer",),
+    "d": ("cred",),
+    "g": ("sig",),
+    "j": ("eyj", "jwt"),
+    "k": ("akia", "cookie", "key", "token"),
+    "p": ("otp", "pass", "pin"),
+    "s": ("asia", "secret"),
+    "u": ("auth",),
+    "w": ("pw",),
+    "x": ("xox",),
+    "z": ("aiza",),
+}
 _NOTHING: Final = frozenset({"true", "false", "null", "none", "undefined"})
 
 
@@ -99,9 +110,11 @@ def mark_secrets(text: str, key: bytes) -> str:
 
 
 def _may_hold(lowered: str) -> bool:
-    for hint in _HINTS:  # noqa: SIM110 - a quarter of the time of a pattern; `any` is slower too
-        if hint in lowered:
-            return True
+    for letter, hints in _HINTS.items():  # several times quicker than one pattern
+        if letter in lowered:
+            for hint in hints:
+                if hint in lowered:
+                    return True
     return False
 
 
