@@ -14,7 +14,7 @@ import msgspec
 import structlog
 from anyio.lowlevel import checkpoint_if_cancelled
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     AuditReceipt,
@@ -200,7 +200,7 @@ class Dispatch:
                 failure_mode=run.failure_mode,
             )
         return Outcome(
-            outcome_id=str(ULID()),
+            outcome_id=ulid_now(),
             evaluation_id=verdict.claim_id,
             proposal_hash=verdict.proposal_hash,
             status=run.status,

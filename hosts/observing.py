@@ -9,10 +9,18 @@ from typing import Any, Literal, Required, TypedDict
 
 import anyio
 import structlog
-from ulid import ULID
+from ulid_transform import bytes_to_ulid, ulid_now
 
 from pmcl.bus import INTAKE, Outgoing, publish_batch
-from pmcl.contracts import BusError, Observation, Resource, TrustLabel, decode, encode, sha256
+from pmcl.contracts import (
+    BusError,
+    Observation,
+    Resource,
+    TrustLabel,
+    decode,
+    encode,
+    sha256,
+)
 from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.errors import ObservationLostError
 from pmcl.hosts.intake import Numbered, fields_of, store_each
@@ -91,7 +99,7 @@ class Observer:
 
     def _made(self, fields: ObservationFields, generation: int) -> tuple[Observation, bytes]:
         given: dict[str, Any] = {"trust": "tool_output", "observed_at": wall_ms(), **fields}
-        key = given.setdefault("key", str(ULID()))
+        key = given.setdefault("key", ulid_now())
         raw = Observation(**given, evidence_id=self._evidence_id(key), generation=generation)
         body = encode(redact_observation(raw, self._session.redaction_key))
         return decode(body, Observation), body
@@ -100,7 +108,7 @@ class Observer:
         """Return the id that every observation of this key has, so that a repeat can be cited."""
         credentials = self._session.config.credentials
         named = f"{credentials.scope}/{credentials.host}/{key}"
-        return str(ULID.from_bytes(bytes.fromhex(sha256(named.encode()))[:16]))
+        return bytes_to_ulid(bytes.fromhex(sha256(named.encode()))[:16])
 
     async def _store(self, part: Sequence[tuple[Observation, bytes]], ends_s: float) -> list[str]:
         """Store a part and return the keys of what was lost."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import anyio
 import structlog
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import LedgerError, Outcome
 from pmcl.hosts.clock import now_s, wall_ms
@@ -79,7 +79,7 @@ class OutstandingVerdicts:
 
 def _unused(verdict: Verdict) -> Outcome:
     return Outcome(
-        outcome_id=str(ULID()),
+        outcome_id=ulid_now(),
         evaluation_id=verdict.claim_id,
         proposal_hash=verdict.proposal_hash,
         status="unused",

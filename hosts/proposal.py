@@ -6,7 +6,7 @@ Source: SPEC C1, C11.
 from typing import Any, Literal
 
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     CheckpointRequest,
@@ -28,7 +28,7 @@ _UNKNOWN_HASH = "0" * 64
 
 
 def _new_call_id() -> str:
-    return str(ULID())
+    return ulid_now()
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ Source: SPEC C2, C8, C9; DESIGN section 4.
 """
 
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     AuthoritySnapshot,
@@ -81,7 +81,7 @@ def judged(
         revision_request=evaluation.revision_request,
         evaluation=evaluation,
         binding=binding,
-        claim_id=evaluation.evaluation_id if status == "passed" else str(ULID()),
+        claim_id=evaluation.evaluation_id if status == "passed" else ulid_now(),
         ends_s=asked_s + evaluation.valid_for_ms / 1000,
     )
 
@@ -100,7 +100,7 @@ def degraded(
         proposal_hash=request.proposal_hash,
         reasons=(f"degraded.{cause}",),
         binding=binding,
-        claim_id=str(ULID()),
+        claim_id=ulid_now(),
         ends_s=now_s() + limits.VERDICT_TTL_MS / 1000,
     )
 

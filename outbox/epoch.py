@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.store import Transaction, load_queries
 
@@ -14,7 +14,7 @@ SCHEMA: Final = _queries.schema
 
 def found_ledger(tx: Transaction) -> None:
     """Give the ledger its epoch; one that it has stays."""
-    tx.run(_queries.found, epoch=str(ULID()))
+    tx.run(_queries.found, epoch=ulid_now())
 
 
 def ledger_epoch(tx: Transaction) -> str:

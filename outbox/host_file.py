@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import AuditReceipt, Outcome, Received, sha256
 from pmcl.outbox import host_units as units
@@ -83,7 +83,7 @@ class HostFile:
         """Give the file its epoch, if it has none, and read it."""
 
         def unit(tx: Transaction) -> str:
-            tx.run(queries.create, host_epoch=str(ULID()))
+            tx.run(queries.create, host_epoch=ulid_now())
             return str(units.read_state(tx)["host_epoch"])
 
         self.epoch = await self._change(unit)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     AuditReceipt,
@@ -152,7 +152,7 @@ def close_orphans(tx: Transaction, owner: str, now_ms: int) -> int:
 def _unknown(row: Row, now_ms: int) -> Outcome | AuditReceipt:
     if row["kind"] == "outcome":
         return Outcome(
-            outcome_id=str(ULID()),
+            outcome_id=ulid_now(),
             evaluation_id=row["id"],
             proposal_hash=row["proposal_hash"],
             status="unknown",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 from anyio import to_thread
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import HostError
 
@@ -44,7 +44,7 @@ def _still_there(descriptor: int, path: Path) -> bool:
 def _take(host_file: Path) -> tuple[str, int]:
     """Return a new owner and its locked descriptor."""
     for _ in range(_TRIES):
-        owner = str(ULID())
+        owner = ulid_now()
         path = _path(host_file, owner)
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
         # A sibling that looks between creation and lock takes the file for a dead owner's.

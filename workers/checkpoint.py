@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     CheckpointRequest,
@@ -73,7 +73,7 @@ class CheckpointWorker:
         resource_keys = self._key.resources_of(subject.scope, redacted)
         return Proposal(
             request=redacted,
-            evaluation_id=str(ULID()),
+            evaluation_id=ulid_now(),
             resource_keys=resource_keys,
             fingerprint=self._key.action(subject.scope, redacted, resource_keys),
             salt=os.urandom(SALT_BYTES),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     BeginLease,
@@ -66,7 +66,7 @@ class LeaseWorker:
 
     async def prepare(self, incoming: Incoming) -> str:
         """Return the id that a new lease would get."""
-        return str(ULID())
+        return ulid_now()
 
     def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: str) -> Decision:
         """Return the lease's next state."""

@@ -5,7 +5,7 @@ Expired leases end, abandoned evaluations close as `unknown`, parked outcomes fi
 
 from collections.abc import Iterator
 
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import Event, Outcome, OutcomeLinked
 from pmcl.ledger import evaluations, leases, outcomes
@@ -33,7 +33,7 @@ def sweep(unit: UnitOfWork) -> Iterator[Event]:
 
 def _unknown(unit: UnitOfWork, evaluation: Row) -> OutcomeLinked:
     outcome = Outcome(
-        outcome_id=str(ULID()),
+        outcome_id=ulid_now(),
         evaluation_id=evaluation["evaluation_id"],
         proposal_hash=evaluation["proposal_hash"],
         status="unknown",

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import anyio
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.bus import INTAKE, Connection, Message, stored_message, stream_state
 from pmcl.contracts import (
@@ -44,7 +44,7 @@ async def until(ask: Callable[[], Awaitable[T | None]], *, within_s: float = 10.
 
 def evaluation_of(request: CheckpointRequest, **changes: Any) -> Evaluation:
     fields: dict[str, Any] = {
-        "evaluation_id": str(ULID()),
+        "evaluation_id": ulid_now(),
         "call_id": request.call_id,
         "generation": request.generation,
         "checkpoint_status": "passed",
@@ -86,8 +86,8 @@ class Sidecar:
         self.connection = connection
         self.admin = admin
         self.generation = 1
-        self.lease_id = str(ULID())
-        self.ledger_epoch = str(ULID())
+        self.lease_id = ulid_now()
+        self.ledger_epoch = ulid_now()
         self.through = 0
         self.asked: list[tuple[Message, Contract]] = []
         self.answer: Callable[[CheckpointRequest], Contract | None] = evaluation_of

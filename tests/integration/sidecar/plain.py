@@ -11,7 +11,7 @@ import msgspec
 import nats
 import nkeys
 from nats.aio.client import Client
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.bus import Credentials
 from pmcl.contracts import (
@@ -36,7 +36,7 @@ class PlainHost:
         self.client = client
         self.scope = credentials.scope
         self.host = credentials.host
-        self.epoch = str(ULID())
+        self.epoch = ulid_now()
         self.number = 0
         self.errors: list[str] = []
         self._lease: Lease | None = None
@@ -77,8 +77,8 @@ class PlainHost:
 
     def observation(self, **changes: Any) -> Observation:
         fields: dict[str, Any] = {
-            "key": str(ULID()),
-            "evidence_id": str(ULID()),
+            "key": ulid_now(),
+            "evidence_id": ulid_now(),
             "generation": self._lease.generation if self._lease else 1,
             "source": "read_file",
             "trust": "tool_output",

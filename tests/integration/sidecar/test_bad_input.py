@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     DisableLease,
@@ -146,7 +146,7 @@ async def test_a_header_that_is_not_ours_changes_no_answer(
 
 async def test_a_stale_generation_changes_no_row(room: Room, plain: PlainHost) -> None:
     old = plain.lease
-    await plain.begin(host_epoch=str(ULID()))
+    await plain.begin(host_epoch=ulid_now())
     before = await room.counts()
     asked = plain.request(lease_id=old.lease_id, generation=1)
     await _refused(room, plain, await plain.check(asked), "stale_generation", "$.generation")
@@ -291,7 +291,7 @@ async def test_an_outcome_of_another_hosts_evaluation_is_parked_under_its_own_na
 ) -> None:
     evaluation = await neighbour.check(neighbour.request())
     outcome = Outcome(
-        outcome_id=str(ULID()),
+        outcome_id=ulid_now(),
         evaluation_id=evaluation["evaluation_id"],
         proposal_hash=evaluation["proposal_hash"],
         status="failed",
@@ -301,7 +301,7 @@ async def test_an_outcome_of_another_hosts_evaluation_is_parked_under_its_own_na
     await plain.tell("outcome", outcome)
     await room.event(plain.scope, OutcomeParked)
     assert grown(before, await room.counts(neighbour.scope)) == {}
-    true = msgspec.structs.replace(outcome, outcome_id=str(ULID()), status="succeeded")
+    true = msgspec.structs.replace(outcome, outcome_id=ulid_now(), status="succeeded")
     await neighbour.tell("outcome", true)
     linked = await room.event(neighbour.scope, OutcomeLinked)
     assert (linked.outcome.status, linked.corrects) == ("succeeded", None)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     EVENTS,
@@ -81,10 +81,10 @@ async def _outcomes(desk: Desk) -> None:
     await desk.report(failed)
     await desk.report(failed)
     await desk.report(desk.outcome(second, receipt=_RECEIPT))
-    await desk.report(desk.outcome(second, evaluation_id=str(ULID())))
+    await desk.report(desk.outcome(second, evaluation_id=ulid_now()))
     await desk.report(
         AuditReceipt(
-            audit_id=str(ULID()),
+            audit_id=ulid_now(),
             call_id="call-1",
             proposal_hash="e" * 64,
             cause="timeout",

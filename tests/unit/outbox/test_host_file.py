@@ -10,9 +10,17 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ulid import ULID
+from ulid_transform import ulid_now
 
-from pmcl.contracts import AuditReceipt, HostError, Outcome, Received, Void, decode, limits
+from pmcl.contracts import (
+    AuditReceipt,
+    HostError,
+    Outcome,
+    Received,
+    Void,
+    decode,
+    limits,
+)
 from pmcl.outbox import host_units
 from pmcl.outbox.host_file import Claim, HostFile, message_id, open_host_file
 from pmcl.outbox.host_units import HostFileFullError
@@ -21,7 +29,7 @@ pytestmark = pytest.mark.anyio
 
 HASH = "0" * 64
 FAR = 2**50
-LEDGER = str(ULID())
+LEDGER = ulid_now()
 
 
 def claim_of(name: str, kind: Any = "outcome", cause: str = "") -> Claim:
@@ -32,7 +40,7 @@ def claim_of(name: str, kind: Any = "outcome", cause: str = "") -> Claim:
 
 def outcome_of(evaluation_id: str, status: Any = "succeeded") -> Outcome:
     return Outcome(
-        outcome_id=str(ULID()),
+        outcome_id=ulid_now(),
         evaluation_id=evaluation_id,
         proposal_hash=HASH,
         status=status,
@@ -82,7 +90,7 @@ async def test_claim_is_single(tmp_path: Path) -> None:
 
 async def test_second_outcome_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     async with open_at(tmp_path) as file:
-        evaluation = str(ULID())
+        evaluation = ulid_now()
         await file.claim(claim_of(evaluation))
         assert await file.finish(outcome_of(evaluation)) == 1
         with pytest.raises(HostError, match=evaluation):
@@ -93,7 +101,7 @@ async def test_second_outcome_is_an_error_and_leaves_nothing(tmp_path: Path) -> 
 
 async def test_outcome_of_another_proposal_is_an_error(tmp_path: Path) -> None:
     async with open_at(tmp_path) as file:
-        evaluation = str(ULID())
+        evaluation = ulid_now()
         await file.claim(claim_of(evaluation).__replace__(proposal_hash="1" * 64))
         with pytest.raises(HostError):
             await file.finish(outcome_of(evaluation))
@@ -111,7 +119,7 @@ async def test_late_reservation_becomes_a_void_and_its_ack_comes_too_late(tmp_pa
 
 async def test_unused_does_not_touch_a_claimed_verdict(tmp_path: Path) -> None:
     async with open_at(tmp_path) as file:
-        used, unused = str(ULID()), str(ULID())
+        used, unused = ulid_now(), ulid_now()
         await file.claim(claim_of(used))
         closing = [(claim_of(name), outcome_of(name, "unused")) for name in (used, unused)]
         assert await file.close_unused(closing) == 1
@@ -142,7 +150,7 @@ async def test_new_ledger_gets_everything_again(tmp_path: Path) -> None:
         await file.sent([1, 2])
         assert not await file.receipted(received(1))
         assert not await file.receipted(received(1))
-        assert await file.receipted(received(0, epoch=str(ULID())))
+        assert await file.receipted(received(0, epoch=ulid_now()))
         assert await numbers(file, sent_before_ms=1) == [2]
 
 
@@ -261,7 +269,7 @@ async def take_claim(model: Model, file: HostFile, step: str, name: str) -> None
 )
 @given(plan=steps)
 async def test_file_equals_its_model(tmp_path: Path, plan: list[tuple[str, Any]]) -> None:
-    directory = tmp_path / str(ULID())
+    directory = tmp_path / ulid_now()
     model = Model()
     remaining = list(plan)
     while True:
@@ -309,7 +317,7 @@ def test_two_processes_share_numbers_and_claims(tmp_path: Path) -> None:
 
 
 async def test_killed_owner_is_closed_exactly_once(tmp_path: Path) -> None:
-    path, evaluation = tmp_path / "f", str(ULID())
+    path, evaluation = tmp_path / "f", ulid_now()
     with child(path, "hold", evaluation) as process:
         assert process.stdout is not None
         number = int(await anyio.to_thread.run_sync(process.stdout.readline))
@@ -339,7 +347,7 @@ async def test_killed_owner_is_closed_exactly_once(tmp_path: Path) -> None:
 
 async def test_orphaned_inspection_becomes_an_unknown_audit(tmp_path: Path) -> None:
     async with open_at(tmp_path) as file:
-        audit = str(ULID())
+        audit = ulid_now()
         await file.claim(claim_of(audit, "audit", "timeout"))
     async with open_at(tmp_path) as file:
         assert (await file.sweep()).orphans == 1

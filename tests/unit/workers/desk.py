@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 import msgspec
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.bus import Connection, Delivery, Message
 from pmcl.contracts import (
@@ -147,7 +147,7 @@ class Desk:
         self.ledger = ledger
         self.scope = scope
         self.host = host
-        self.epoch = str(ULID())
+        self.epoch = ulid_now()
         self.number = 0
         self.sent: list[tuple[StreamHandler, Message]] = []
         self.checkpoint = CheckpointWorker(ledger.key)
@@ -223,8 +223,8 @@ class Desk:
 
     def observation(self, **changes: Any) -> Observation:
         fields: dict[str, Any] = {
-            "key": str(ULID()),
-            "evidence_id": str(ULID()),
+            "key": ulid_now(),
+            "evidence_id": ulid_now(),
             "generation": self._lease.generation if self._lease else 1,
             "source": "read_file",
             "trust": "tool_output",
@@ -240,7 +240,7 @@ class Desk:
 
     def outcome(self, evaluation: Evaluation, **changes: Any) -> Outcome:
         fields: dict[str, Any] = {
-            "outcome_id": str(ULID()),
+            "outcome_id": ulid_now(),
             "evaluation_id": evaluation.evaluation_id,
             "proposal_hash": evaluation.proposal_hash,
             "status": "succeeded",
@@ -258,7 +258,7 @@ def request_of(
     """A proposal of a host under a lease, its hash right."""
     arguments = changes.get("arguments", {"path": NOTES.value, "text": "done"})
     fields: dict[str, Any] = {
-        "call_id": str(ULID()),
+        "call_id": ulid_now(),
         "lease_id": lease.lease_id,
         "generation": lease.generation,
         "goal": "keep the notes in order",

@@ -3,7 +3,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     CallIdConflictError,
@@ -411,7 +411,7 @@ async def test_a_snapshot_without_anything_prohibits_everything(ledger: Ledger) 
 
 
 async def test_unknown_evidence_is_refused(ledger: Ledger, desk: Desk) -> None:
-    unknown = str(ULID())
+    unknown = ulid_now()
     for changes in ({"evidence_ids": (unknown,)}, {"premortem": premortem(unknown)}):
         error = await _refused(ledger, desk, UnknownEvidenceError, desk.request(**changes))
         assert (error.field, error.value) == ("$.evidence_ids", unknown)

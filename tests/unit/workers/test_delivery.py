@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.bus import Message
 from pmcl.contracts import OutcomeVerified, Void, encode
@@ -63,7 +63,7 @@ def _bodies(desk: Desk, evaluations: list[Any]) -> dict[str, bytes]:
         "malformed": b"{",
         "outcome": encode(desk.outcome(first)),
         "outcome again": encode(desk.outcome(second)),
-        "outcome of nothing": encode(desk.outcome(first, evaluation_id=str(ULID()))),
+        "outcome of nothing": encode(desk.outcome(first, evaluation_id=ulid_now())),
     }
 
 

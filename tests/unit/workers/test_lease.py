@@ -2,7 +2,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     BeginLease,
@@ -53,7 +53,7 @@ async def test_begin_of_the_same_file_with_an_equal_snapshot_joins(
 
 @pytest.mark.parametrize(
     "change",
-    [{"authority": _LESS}, {"host_epoch": str(ULID())}, {"provider_locality": "local"}],
+    [{"authority": _LESS}, {"host_epoch": ulid_now()}, {"provider_locality": "local"}],
     ids=lambda change: next(iter(change)),
 )
 async def test_any_other_begin_fences_the_old_generation(

@@ -1,9 +1,17 @@
 from typing import Any
 
 import pytest
-from ulid import ULID
+from ulid_transform import ulid_now
 
-from pmcl.contracts import EvidenceRecorded, NumberClosed, Refused, Resource, Void, encode, headers
+from pmcl.contracts import (
+    EvidenceRecorded,
+    NumberClosed,
+    Refused,
+    Resource,
+    Void,
+    encode,
+    headers,
+)
 from tests.unit.workers.desk import NOTES, Desk, Ledger, without
 
 pytestmark = pytest.mark.anyio
@@ -78,7 +86,7 @@ _BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "generation to come": ({"generation": 2}, "stale_generation", "$.generation"),
     "generation zero": ({"generation": 0}, "stale_generation", "$.generation"),
     "label not allowed": ({"trust": "operator"}, "trust_not_allowed", "$.trust"),
-    "unknown evidence": ({"evidence_ids": (str(ULID()),)}, "unknown_evidence", "$.evidence_ids"),
+    "unknown evidence": ({"evidence_ids": (ulid_now(),)}, "unknown_evidence", "$.evidence_ids"),
 }
 
 
@@ -111,7 +119,7 @@ async def test_an_observation_before_any_lease_is_refused(ledger: Ledger) -> Non
 
 
 async def test_an_older_generation_is_recorded_as_what_it_is(ledger: Ledger, desk: Desk) -> None:
-    await desk.begin(host_epoch=str(ULID()))
+    await desk.begin(host_epoch=ulid_now())
     await desk.observe(generation=1)
     (recorded,) = await ledger.events(EvidenceRecorded)
     assert recorded.generation == 1

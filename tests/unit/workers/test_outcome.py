@@ -2,7 +2,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from ulid import ULID
+from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     AuditReceipt,
@@ -90,7 +90,7 @@ async def test_an_outcome_of_a_held_call_is_listed(ledger: Ledger, desk: Desk) -
 
 async def test_an_outcome_of_no_known_evaluation_is_parked_once(ledger: Ledger, desk: Desk) -> None:
     evaluation = await desk.passed()
-    outcome = desk.outcome(evaluation, evaluation_id=str(ULID()))
+    outcome = desk.outcome(evaluation, evaluation_id=ulid_now())
     await desk.report(outcome)
     await desk.report(outcome)
     (parked,) = await ledger.events(OutcomeParked)
@@ -293,7 +293,7 @@ async def test_the_expected_digest_itself_verifies(ledger: Ledger, desk: Desk) -
 
 async def test_an_audit_receipt_is_recorded_once(ledger: Ledger, desk: Desk) -> None:
     receipt = AuditReceipt(
-        audit_id=str(ULID()),
+        audit_id=ulid_now(),
         call_id="call-1",
         proposal_hash="e" * 64,
         cause="timeout",
@@ -343,7 +343,7 @@ async def test_a_corrected_unknown_counts_as_what_it_was(ledger: Ledger, desk: D
 
 async def test_outcomes_need_no_living_lease(ledger: Ledger, desk: Desk) -> None:
     evaluation = await desk.passed()
-    await desk.begin(host_epoch=str(ULID()))
+    await desk.begin(host_epoch=ulid_now())
     await desk.report(desk.outcome(evaluation))
     assert len(await ledger.events(OutcomeLinked)) == 1
 
