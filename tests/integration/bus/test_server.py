@@ -70,7 +70,7 @@ def config(tmp_path: Path) -> ServerConfig:
 
 
 async def restarted(server: EmbeddedServer, old: int | None) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while server.pid in (old, None) or not await healthy(server.monitor_url):
             await anyio.lowlevel.checkpoint()
 
