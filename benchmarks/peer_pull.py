@@ -1,6 +1,7 @@
 """The bare path without any logic: pull, insert, one SQLite FULL commit per fetch, ack."""
 
 import argparse
+import sys
 from pathlib import Path
 
 import anyio
@@ -21,7 +22,9 @@ async def consume(url: str, stream: str, durable: str, path: Path) -> None:
         while True:
             try:
                 messages = await pull.fetch(FETCH, timeout=FETCH_S)
-            except nats.errors.TimeoutError:
+            except nats.errors.Error as error:
+                if not isinstance(error, nats.errors.TimeoutError):
+                    print(repr(error), file=sys.stderr, flush=True)
                 continue
             ledger.execute("BEGIN IMMEDIATE")
             rows = [(message.data,) for message in messages]
