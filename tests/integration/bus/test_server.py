@@ -69,10 +69,13 @@ def config(tmp_path: Path) -> ServerConfig:
     return ServerConfig(state_dir=tmp_path / "nats", lock_wait_s=0.1, health_interval_s=0.1)
 
 
-async def restarted(server: EmbeddedServer, old: int | None) -> None:
-    with anyio.fail_after(30):
-        while server.pid in (old, None) or not await healthy(server.monitor_url):
-            await anyio.lowlevel.checkpoint()
+async def restarted(server: EmbeddedServer, old: int | None, config: ServerConfig) -> None:
+    # A loop that never waits would keep the interpreter from the threads that ask for health.
+    with anyio.move_on_after(30):
+        while server.pid in (old, None) or not await healthy(server.monitor_url):  # noqa: ASYNC110 - a foreign process
+            await anyio.sleep(0.01)
+        return
+    pytest.fail(f"pid {server.pid}, before {old}: {config.log_file.read_text()[-2000:]}")
 
 
 async def test_server_is_healthy_syncs_always_and_stops_with_the_block(
@@ -126,7 +129,7 @@ async def test_a_killed_server_is_started_again_on_the_same_port(
             with anyio.fail_after(5):
                 await connection.lost()
             await connection.wait_ready(5)
-        await restarted(server, old)
+        await restarted(server, old, config)
 
 
 async def test_a_sick_server_is_started_again(
@@ -139,7 +142,7 @@ async def test_a_sick_server_is_started_again(
             return next(answers, await healthy(monitor_url))
 
         monkeypatch.setattr("pmcl.bus.server.healthy", sick)
-        await restarted(server, old)
+        await restarted(server, old, config)
 
 
 async def test_a_server_that_is_killed_again_and_again_comes_back_later_each_time(
@@ -151,7 +154,7 @@ async def test_a_server_that_is_killed_again_and_again_comes_back_later_each_tim
             old, started = server.pid, anyio.current_time()
             assert old is not None
             os.kill(old, signal.SIGKILL)
-            await restarted(server, old)
+            await restarted(server, old, config)
             waits.append(anyio.current_time() - started)
 
     assert waits[0] >= 0.2
