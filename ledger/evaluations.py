@@ -9,11 +9,12 @@ from pmcl.contracts import (
     Contract,
     Evaluated,
     Evaluation,
+    LedgerError,
     NotAvailableError,
 )
 from pmcl.judgement import Inputs
 from pmcl.ledger.payloads import content_of
-from pmcl.store import Row, Transaction, load_queries
+from pmcl.store import Reader, Row, Transaction, load_queries
 
 __all__ = [
     "Judged",
@@ -23,6 +24,7 @@ __all__ = [
     "find",
     "judged_before",
     "pending",
+    "stored",
 ]
 
 _queries = load_queries("pmcl.ledger", "evaluations")
@@ -72,6 +74,20 @@ def pending(tx: Transaction, scope: str, host: str) -> tuple[str, ...]:
 def abandoned(tx: Transaction, now_ms: int) -> list[Row]:
     """Return at most 64 open evaluations whose lease and whose verdict are both over."""
     return tx.all(_queries.abandoned, now_ms=now_ms)
+
+
+async def stored(reader: Reader, evaluation_id: str | None) -> Judged:
+    """Return what an evaluation read and said; of the newest one when no id is given.
+
+    Raises:
+        LedgerError: it is not in the ledger, or its payload was erased.
+    """
+    row = await reader.one(_queries.stored, evaluation_id=evaluation_id)
+    if row is None:
+        raise LedgerError(f"evaluation {evaluation_id or 'newest'}: not in this ledger")
+    if row["content"] is None:
+        raise LedgerError(f"evaluation {row['evaluation_id']}: its payload was erased")
+    return _judged.decode(row["content"])
 
 
 def apply_evaluated(tx: Transaction, event: Evaluated) -> None:

@@ -58,3 +58,9 @@ SELECT e.evaluation_id, e.scope, e.host, e.proposal_hash FROM evaluations AS e
 JOIN leases AS l ON l.lease_id = e.lease_id
 WHERE e.open = 1 AND e.expires_at <= :now_ms AND l.state <> 'live'
 ORDER BY e.expires_at LIMIT 64;
+
+-- name: stored
+SELECT e.evaluation_id, p.content FROM evaluations AS e
+LEFT JOIN payloads AS p ON p.scope = e.scope AND p.id = e.evaluation_id
+WHERE e.evaluation_id =
+    coalesce(:evaluation_id, (SELECT max(newest.evaluation_id) FROM evaluations AS newest));

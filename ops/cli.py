@@ -65,6 +65,23 @@ def status(*, state_dir: StateDir = None, json: Json = False) -> None:
 
 
 @app.command
+def judge(evaluation: str | None = None, *, state_dir: StateDir = None, json: Json = False) -> None:
+    """Judge a stored evaluation again, and explain it line by line.
+
+    Args:
+        evaluation: The evaluation's id; the newest one when it is left out.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.judge import judge_again, show_judgement
+
+    report = _run(judge_again, _settings(state_dir=state_dir), evaluation)
+    print_json(report) if json else show_judgement(report)
+    if not report["same"]:
+        sys.exit(1)
+
+
+@app.command
 def demo(*, json: Json = False) -> None:
     """Show a pass with its outcome, a hold before dispatch, and a failure that is remembered."""
     from pmcl.ops.demo import demo as run
