@@ -18,6 +18,8 @@ from pmcl.contracts.checkpoint import (
     StateCheck,
     StateItem,
     Tool,
+    ToolAnnotations,
+    ToolDefinition,
 )
 from pmcl.contracts.context import ContextRequest
 from pmcl.contracts.contract import Contract, convert, decode, encode, schema_of
@@ -95,7 +97,7 @@ from pmcl.contracts.names import (
     check_token,
 )
 from pmcl.contracts.outcome import AuditReceipt, Outcome, OutcomeStatus, Receipt
-from pmcl.contracts.proposals import arguments_commitment, proposal_hash
+from pmcl.contracts.proposals import arguments_commitment, definition_hash, proposal_hash
 from pmcl.contracts.receipts import ErrorReply, Received
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
@@ -197,6 +199,8 @@ __all__ = [
     "Token",
     "TooLargeError",
     "Tool",
+    "ToolAnnotations",
+    "ToolDefinition",
     "TrustLabel",
     "TrustNotAllowedError",
     "TurnCompleted",
@@ -209,6 +213,7 @@ __all__ = [
     "check_token",
     "convert",
     "decode",
+    "definition_hash",
     "encode",
     "event_subject",
     "headers",

@@ -29,6 +29,8 @@ __all__ = [
     "StateCheck",
     "StateItem",
     "Tool",
+    "ToolAnnotations",
+    "ToolDefinition",
 ]
 
 CheckpointStatus = Literal["passed", "held", "degraded"]
@@ -42,6 +44,31 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     server: Key
     name: Key
     definition_hash: Digest
+
+
+class ToolAnnotations(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server says of its own tool: hints of an untrusted party, which only ever raise.
+
+    Source: `ToolAnnotations` of the Model Context Protocol, revision 2026-07-28.
+    """
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool says of itself; `Tool.definition_hash` pins it.
+
+    Attributes:
+        description: text for the model, written by whoever wrote the tool.
+        parameters: JSON Schema of the arguments.
+    """
+
+    description: str = ""
+    parameters: dict[str, Any] = {}
+    annotations: ToolAnnotations | None = None
 
 
 class ExpectedReceipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +103,8 @@ class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoin
         arguments: sanitized; at most 64 KiB of canonical JSON.
         arguments_commitment: HMAC-SHA-256 of the canonical raw arguments under the lease's salt.
         proposal_hash: see `pmcl.contracts.proposals`.
+        definition: what `tool.definition_hash` pins, at most 16 KiB of canonical JSON; `None` when
+            the host does not show it, and then nothing is known of it.
         read_only: the host's hint; never believed on its own.
         effect: the effect the host claims; the riskier of it and the sidecar's own counts.
     """
@@ -89,6 +118,7 @@ class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoin
     arguments: dict[str, Any]
     arguments_commitment: Digest
     proposal_hash: Digest
+    definition: ToolDefinition | None = None
     resources: Resources = ()
     expected_outcome: Text | None = None
     expected_receipt: ExpectedReceipt | None = None
@@ -150,10 +180,15 @@ class PlanCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecutionCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """A description of the action; it authorizes nothing."""
+    """A description of the action; it authorizes nothing.
+
+    Attributes:
+        rules: codes of the rules that gave effect and reversibility, the riskiest first.
+    """
 
     effect: Effect
     reversibility: Reversibility
+    rules: tuple[str, ...] = ()
     necessity: str | None
     lower_risk_alternatives: tuple[str, ...]
     least_privilege: bool

@@ -129,7 +129,7 @@ class CallIdConflictError(ConflictError):
 
 
 class HashMismatchError(RefusedError):
-    """The proposal hash is not the one of the proposal that was sent."""
+    """A hash is not the one of what was sent with it."""
 
     code = "hash_mismatch"
 

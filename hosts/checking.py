@@ -92,7 +92,7 @@ class Checker:
             self._session.delivery.received(evaluation.received)
         if any(reason.startswith(_LEASE_REASONS) for reason in evaluation.reasons):
             self._session.keeper.wake()
-        verdict = judged(evaluation, request, binding, asked_s)
+        verdict = judged(evaluation, request, binding, asked_s, self._session.config.rules)
         return self._session.outstanding.add(verdict) if verdict.is_judged else verdict
 
     def _degraded(self, error: PmclError, binding: Binding) -> str:
@@ -125,6 +125,7 @@ class Checker:
 
     def _unjudged(self, request: CheckpointRequest, binding: Binding | None, cause: str) -> Verdict:
         bound = binding or self._leaseless
-        verdict = degraded(request, bound, self._session.config.authority, cause)
+        config = self._session.config
+        verdict = degraded(request, bound, config.authority, cause, config.rules)
         log.info("check.degraded", call=request.call_id, cause=cause, status=verdict.status)
         return verdict

@@ -9,6 +9,7 @@ import platformdirs
 
 from pmcl.bus import Credentials
 from pmcl.contracts import AuthoritySnapshot, Kind, Subject, limits
+from pmcl.judgement import EffectRules
 
 __all__ = ["HostConfig"]
 
@@ -18,6 +19,7 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         authority: what this host may do, for the whole generation.
+        rules: the operator's, for what nobody answers; the sidecar has its own.
         provider_locality: where the model runs that reads what is observed.
         state_dir: where the host's file lies; the user's state directory when `None`.
         deadline_ms: how long a check may take, in all.
@@ -30,6 +32,7 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     credentials: Credentials
     authority: AuthoritySnapshot
+    rules: EffectRules = EffectRules()
     provider_locality: Literal["local", "nonlocal"] = "nonlocal"
     state_dir: Path | None = None
     deadline_ms: int = limits.CLIENT_DEADLINE_MS

@@ -17,6 +17,7 @@ from pmcl.contracts import (
     Resource,
     Reversibility,
     Tool,
+    ToolDefinition,
     arguments_commitment,
     proposal_hash,
 )
@@ -36,6 +37,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         arguments: raw; they are run, but only their redacted form is sent.
+        definition: what the tool says of itself; `tool.definition_hash` is its `definition_hash`.
         call_id: unique per scope and host for ever; made when it is not given.
         resources: what the call would touch, resolved by the host.
     """
@@ -44,6 +46,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     tool: Tool
     arguments: dict[str, Any]
     call_id: str = msgspec.field(default_factory=_new_call_id)
+    definition: ToolDefinition | None = None
     kind: Literal["tool", "plan", "recommendation"] = "tool"
     resources: tuple[Resource, ...] = ()
     expected_outcome: str | None = None

@@ -18,9 +18,11 @@ from pmcl.contracts import (
 )
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.proposal import Binding
-from pmcl.judgement import classify
+from pmcl.judgement import EffectRules, classify
 
 __all__ = ["Verdict", "answers", "degraded", "judged"]
+
+_NO_RULES = EffectRules()
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,12 +68,16 @@ def answers(evaluation: Evaluation, request: CheckpointRequest) -> bool:
 
 
 def judged(
-    evaluation: Evaluation, request: CheckpointRequest, binding: Binding, asked_s: float
+    evaluation: Evaluation,
+    request: CheckpointRequest,
+    binding: Binding,
+    asked_s: float,
+    rules: EffectRules = _NO_RULES,
 ) -> Verdict:
     """Return the verdict that the sidecar gave; its time counts from when it was asked."""
     status = evaluation.checkpoint_status
     reasons = evaluation.reasons
-    if status == "degraded" and not _is_inspection(request):
+    if status == "degraded" and not _is_inspection(request, rules):
         status = "held"
     return Verdict(
         status=status,
@@ -87,13 +93,17 @@ def judged(
 
 
 def degraded(
-    request: CheckpointRequest, binding: Binding, authority: AuthoritySnapshot, cause: str
+    request: CheckpointRequest,
+    binding: Binding,
+    authority: AuthoritySnapshot,
+    cause: str,
+    rules: EffectRules = _NO_RULES,
 ) -> Verdict:
     """Return the verdict on a request that nobody judged: it goes on only as a local inspection.
 
     The host's own authority counts here, since nobody else has looked at it.
     """
-    goes_on = _is_inspection(request) and _is_granted(request.tool, authority)
+    goes_on = _is_inspection(request, rules) and _is_granted(request.tool, authority)
     return Verdict(
         status="degraded" if goes_on else "held",
         call_id=request.call_id,
@@ -105,9 +115,8 @@ def degraded(
     )
 
 
-def _is_inspection(request: CheckpointRequest) -> bool:
-    effect = classify(request.tool.name, request.effect, request.read_only)
-    return request.kind == "tool" and effect == "inspect_local"
+def _is_inspection(request: CheckpointRequest, rules: EffectRules) -> bool:
+    return request.kind == "tool" and classify(request, rules).effect == "inspect_local"
 
 
 def _is_granted(tool: Tool, authority: AuthoritySnapshot) -> bool:

@@ -1,6 +1,13 @@
 """The first paper as pure functions: what a request does, and whether it may go on."""
 
-from pmcl.judgement.effects import classify, reversibility, riskier
+from pmcl.judgement.effects import (
+    Classification,
+    EffectRules,
+    ToolRule,
+    classify,
+    reversibility,
+    riskier,
+)
 from pmcl.judgement.inputs import (
     CitedEvidence,
     History,
@@ -16,12 +23,15 @@ from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resour
 
 __all__ = [
     "CitedEvidence",
+    "Classification",
+    "EffectRules",
     "History",
     "Inputs",
     "Judgement",
     "OpenHold",
     "PastFailure",
     "Release",
+    "ToolRule",
     "classify",
     "fallback_resource",
     "fingerprint",

@@ -12,6 +12,7 @@ from pmcl.contracts import (
     Effect,
     Evaluation,
 )
+from pmcl.judgement.effects.rules import EffectRules
 
 __all__ = [
     "CitedEvidence",
@@ -84,6 +85,7 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     Attributes:
         now_ms: the sidecar's clock when it decided, milliseconds since the epoch.
         request: sanitized; its ids, hash and generation were checked before.
+        rules: the operator's, as far as they are about the request's tools.
         lease_generation: the living generation of the host.
         resource_keys: keyed digests of the request's resources, never empty; the key of
             `fallback_resource` stands for an empty list.
@@ -102,6 +104,7 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     lease_generation: int
     lease_expires_at: int
     resource_keys: tuple[str, ...]
+    rules: EffectRules = EffectRules()
     last_evidence_id: str | None = None
     last_evidence_at: int | None = None
     evidence: tuple[CitedEvidence, ...] = ()

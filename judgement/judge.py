@@ -15,7 +15,7 @@ from pmcl.contracts import (
 )
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
 from pmcl.judgement.authority import authority_reasons
-from pmcl.judgement.effects import classify, reversibility
+from pmcl.judgement.effects import classify
 from pmcl.judgement.execution import check_execution
 from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs, Judgement
@@ -31,12 +31,12 @@ _PRIOR_HOLD: Final = "hold.prior"
 def judge(inputs: Inputs) -> Judgement:
     """Return the verdict on one request, complete but for `received`."""
     request = inputs.request
-    effect = classify(request.tool.name, request.effect, request.read_only)
-    reversible = reversibility(effect, request.reversibility)
+    classified = classify(request, inputs.rules)
+    effect, reversible = classified.effect, classified.reversibility
     authority = authority_reasons(inputs, effect)
     holds = check_holds(inputs, effect)
     plan = check_plan(inputs, effect, reversible)
-    execution = check_execution(request, effect, reversible, within_authority=not authority)
+    execution = check_execution(request, classified, within_authority=not authority)
     unmitigated = plan.material and not plan.mitigated
     reasons = (
         *authority,

@@ -18,6 +18,7 @@ from pmcl.contracts import (
     Observation,
     Premortem,
     Resource,
+    ToolDefinition,
     canonical,
 )
 from pmcl.contracts.limits import FREE_TEXT_MAX_BYTES
@@ -28,6 +29,8 @@ __all__ = ["redact", "redact_observation", "redact_request", "redact_text"]
 
 _DEEPEST: Final = 64
 _ARGUMENT_MAX_BYTES: Final = 256
+_SHOWN_VALUES: Final = frozenset({"const", "default", "enum", "example", "examples"})
+_NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 _hidden_kind = re.compile(r"[a-z_]{1,32}")
 _hidden_hmac = re.compile(r"[0-9a-f]{64}")
 _half_mark = re.compile(r"\[(?:r(?:e(?:d(?:a(?:c(?:t(?:e(?:d(?::[a-z_:0-9]*)?)?)?)?)?)?)?)?)?\Z")
@@ -59,6 +62,7 @@ def redact_request(request: CheckpointRequest, key: bytes) -> CheckpointRequest:
         request,
         goal=_text(request.goal, key),
         arguments=redact(request.arguments, key),
+        definition=_definition(request.definition, key),
         resources=_resources(request.resources, key),
         expected_outcome=_optional(request.expected_outcome, key),
         premortem=_premortem(request.premortem, key),
@@ -134,6 +138,33 @@ def _optional(text: str | None, key: bytes) -> str | None:
 
 def _texts(texts: tuple[str, ...], key: bytes) -> tuple[str, ...]:
     return tuple([_text(text, key) for text in texts])
+
+
+def _definition(definition: ToolDefinition | None, key: bytes) -> ToolDefinition | None:
+    """Return the definition, or nothing of one with a secret: it would not match its hash."""
+    if definition is None or mark_secrets(definition.description, key) != definition.description:
+        return None
+    return None if _shows_secret(definition.parameters, key, 0) else definition
+
+
+def _shows_secret(schema: Any, key: bytes, depth: int, *, named: bool = False) -> bool:
+    """Return whether a schema holds a secret; a property's name alone is none, its default is."""
+    if isinstance(schema, str):
+        return mark_secrets(schema, key) != schema
+    if not isinstance(schema, dict | list | tuple):
+        return False
+    if depth == _DEEPEST:
+        return True
+    if not isinstance(schema, dict):
+        return any(_shows_secret(item, key, depth + 1, named=named) for item in schema)
+    for name, member in schema.items():
+        if named and name in _SHOWN_VALUES and member not in _NOTHING:
+            return True
+        if _shows_secret(name, key, depth) or _shows_secret(
+            member, key, depth + 1, named=secret_kind(name) is not None
+        ):
+            return True
+    return False
 
 
 def _resources(resources: tuple[Resource, ...], key: bytes) -> tuple[Resource, ...]:

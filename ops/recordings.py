@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from pmcl.contracts import PmclError
+from pmcl.contracts import PmclError, ToolDefinition
 
 __all__ = ["KINDS", "RecordedStep", "Recording", "RecordingError", "TraceKind", "read_recordings"]
 
@@ -59,6 +59,12 @@ class Recording(msgspec.Struct, frozen=True):
     tools: dict[str, RecordedTool] = {}
     injection_task: Any = None
     attack: Any = None
+
+    def definition(self, tool: str) -> ToolDefinition:
+        """Return what a tool said of itself; empty when the recording does not have it."""
+        said = self.tools.get(tool, RecordedTool())
+        parameters = said.schema if isinstance(said.schema, dict) else {}
+        return ToolDefinition(description=said.description, parameters=parameters)
 
     def kind(self, step: RecordedStep) -> TraceKind:
         """Return which row of the report a step belongs to."""

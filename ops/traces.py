@@ -28,7 +28,7 @@ from pmcl.contracts import (
     ExpectedReceipt,
     Receipt,
     Tool,
-    canonical,
+    definition_hash,
     sha256,
 )
 from pmcl.hosts import Host, HostConfig, Proposal
@@ -178,14 +178,15 @@ async def _replay(file: str, recording: Recording, config: HostConfig, tally: _T
 
 
 def _proposal(recording: Recording, step: RecordedStep, evidence: Sequence[str]) -> Proposal:
-    definition = recording.tools.get(step.tool)
+    definition = recording.definition(step.tool)
     return Proposal(
         goal=recording.prompt[:4096],
         tool=Tool(
             server=recording.suite,
             name=step.tool,
-            definition_hash=sha256(canonical(msgspec.to_builtins(definition))),
+            definition_hash=definition_hash(definition),
         ),
+        definition=definition,
         arguments=step.args,
         expected_receipt=ExpectedReceipt(kind=_RECEIPT),
         evidence_ids=tuple(evidence[-64:]),

@@ -23,11 +23,12 @@ from pmcl.contracts import (
     NotAvailableError,
     TooLargeError,
     canonical,
+    definition_hash,
     encode,
     limits,
     proposal_hash,
 )
-from pmcl.judgement import Inputs, Judgement, judge, redact_request
+from pmcl.judgement import EffectRules, Inputs, Judgement, judge, redact_request
 from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes
 from pmcl.ledger.evaluations import Judged
 from pmcl.ledger.payloads import SALT_BYTES, Payload
@@ -45,6 +46,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     resource_keys: tuple[str, ...]
     fingerprint: str
     salt: bytes
+    rules: EffectRules
 
 
 class CheckpointWorker:
@@ -59,8 +61,9 @@ class CheckpointWorker:
         "tool": CheckpointRequest,
     }
 
-    def __init__(self, key: LedgerKey) -> None:
+    def __init__(self, key: LedgerKey, rules: EffectRules | None = None) -> None:
         self._key = key
+        self._rules = rules or EffectRules()
 
     async def prepare(self, incoming: Incoming) -> Proposal:
         """Return the proposal, its hash verified and its secrets redacted once more."""
@@ -77,6 +80,7 @@ class CheckpointWorker:
             resource_keys=resource_keys,
             fingerprint=self._key.action(subject.scope, redacted, resource_keys),
             salt=os.urandom(SALT_BYTES),
+            rules=self._rules.about(redacted),
         )
 
     def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: Proposal) -> Decision:
@@ -111,6 +115,10 @@ def _check(leaf: str | None, request: CheckpointRequest) -> None:
     size = len(canonical(request.arguments))
     if size > limits.ARGUMENTS_MAX_BYTES:
         raise TooLargeError("$.arguments", f"{size} bytes", f"{limits.ARGUMENTS_MAX_BYTES} bytes")
+    if request.definition is not None:
+        pinned, shown = request.tool.definition_hash, definition_hash(request.definition)
+        if pinned != shown:
+            raise HashMismatchError("$.tool.definition_hash", pinned, shown)
 
 
 def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inputs:
@@ -125,6 +133,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         evaluation_id=proposal.evaluation_id,
         now_ms=unit.now_ms,
         request=request,
+        rules=proposal.rules,
         authority=lease.authority,
         lease_generation=lease.generation,
         lease_expires_at=lease.expires_at if lease.state == "live" else 0,

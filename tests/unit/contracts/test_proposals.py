@@ -8,7 +8,15 @@ from pmcl.contracts import (
     ContractError,
     Resource,
     Tool,
+    ToolAnnotations,
+    TooLargeError,
+    ToolDefinition,
     arguments_commitment,
+    canonical,
+    decode,
+    definition_hash,
+    encode,
+    limits,
     proposal_hash,
 )
 
@@ -84,3 +92,34 @@ def test_commitment_is_keyed_and_ignores_key_order() -> None:
 def test_commitment_tells_not_a_number_from_null() -> None:
     with pytest.raises(ContractError):
         arguments_commitment("ab" * 32, {"amount": float("nan")})
+
+
+DEFINITION = ToolDefinition(
+    description="Write a text", parameters={"properties": {"n": {"maximum": 1.0}}}
+)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        ToolDefinition(description="Write a text.", parameters=DEFINITION.parameters),
+        ToolDefinition(description="Write a text"),
+        msgspec.structs.replace(DEFINITION, annotations=ToolAnnotations(read_only=True)),
+    ],
+)
+def test_definition_hash_changes_with_every_part(changed: ToolDefinition) -> None:
+    assert definition_hash(changed) != definition_hash(DEFINITION)
+
+
+def test_definition_keeps_its_hash_over_the_wire() -> None:
+    request = decode(encode(_changed(definition=DEFINITION)), CheckpointRequest)
+    assert request.definition is not None
+    assert definition_hash(request.definition) == definition_hash(DEFINITION)
+
+
+def test_definition_over_the_limit_has_no_hash() -> None:
+    room = limits.DEFINITION_MAX_BYTES - len(canonical(ToolDefinition()))
+    assert definition_hash(ToolDefinition(description="x" * room))
+    with pytest.raises(TooLargeError) as refused:
+        definition_hash(ToolDefinition(description="x" * (room + 1)))
+    assert refused.value.field == "$.definition"

@@ -1,5 +1,6 @@
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +9,7 @@ from pmcl.contracts import (
     CheckpointRequest,
     ContractError,
     Tool,
+    ToolDefinition,
     canonical,
     decode,
     encode,
@@ -66,3 +68,26 @@ def test_neither_arguments_nor_salt_are_shown() -> None:
 def test_call_ids_are_made_and_differ() -> None:
     made = {Proposal(goal="g", tool=TOOL, arguments={}).call_id for _ in range(100)}
     assert len(made) == 100
+
+
+@pytest.mark.parametrize(
+    ("parameters", "description"),
+    [
+        ({}, "use ghp_abcdefghijklmnopqrstuvwxyz0123456789"),
+        ({"properties": {"password": {"type": "string", "default": "hunter2"}}}, ""),
+        ({"properties": {"q": {"enum": ["ghp_abcdefghijklmnopqrstuvwxyz0123456789"]}}}, ""),
+    ],
+)
+def test_definition_with_a_secret_stays_at_home(
+    parameters: dict[str, Any], description: str
+) -> None:
+    definition = ToolDefinition(description=description, parameters=parameters)
+    proposal = msgspec.structs.replace(propose({}), definition=definition)
+    assert bind(proposal, BINDING, KEY).definition is None
+
+
+def test_definition_that_only_names_a_secret_is_sent() -> None:
+    parameters = {"properties": {"password": {"type": "string", "description": "the new one"}}}
+    definition = ToolDefinition(description="Set the password", parameters=parameters)
+    proposal = msgspec.structs.replace(propose({}), definition=definition)
+    assert bind(proposal, BINDING, KEY).definition == definition

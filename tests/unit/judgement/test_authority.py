@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmcl.contracts import AuthoritySnapshot, Effect, Grant, Resource
-from pmcl.judgement import classify, judge
+from pmcl.judgement import EffectRules, classify, judge
 
 EFFECTS: tuple[Effect, ...] = (
     "inspect_local",
@@ -210,7 +210,7 @@ def test_nothing_passes_where_the_snapshot_prohibits(
         evidence=(make_evidence("A"),),
         lease_expires_at=1_000_000 + left_ms,
     )
-    effect = classify(name, claim, read_only)
+    effect = classify(request, EffectRules()).effect
     external = effect != "inspect_local"
     allowed = (
         (named or star) == "grant"

@@ -25,10 +25,13 @@ from pmcl.contracts import (
     StaleGenerationError,
     Tool,
     TooLargeError,
+    ToolDefinition,
     UnknownEvidenceError,
     arguments_commitment,
     decode,
+    definition_hash,
     encode,
+    proposal_hash,
 )
 from pmcl.judgement import judge
 from pmcl.ledger.evaluations import Judged
@@ -459,6 +462,20 @@ async def test_a_request_that_is_not_what_was_hashed_is_refused(
     request = msgspec.structs.replace(desk.request("read_file"), **tampered)
     error = await _refused(ledger, desk, HashMismatchError, request)
     assert error.field == "$.proposal_hash"
+
+
+async def test_a_definition_that_is_not_the_pinned_one_is_refused(
+    ledger: Ledger, desk: Desk
+) -> None:
+    definition = ToolDefinition(description="Read a file")
+    pinned = Tool(server="files", name="read_file", definition_hash=definition_hash(definition))
+    request = msgspec.structs.replace(desk.request("read_file"), tool=pinned, definition=definition)
+    hashed = proposal_hash(desk.scope, desk.host, request)
+    request = msgspec.structs.replace(request, proposal_hash=hashed)
+    assert (await desk.check(request)).checkpoint_status == "passed"
+    swapped = msgspec.structs.replace(request, definition=ToolDefinition(description="Wipe it"))
+    error = await _refused(ledger, desk, HashMismatchError, swapped)
+    assert error.field == "$.tool.definition_hash"
 
 
 async def test_a_request_hashed_for_another_host_is_refused(ledger: Ledger, desk: Desk) -> None:

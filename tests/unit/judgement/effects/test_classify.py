@@ -1,9 +1,21 @@
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import pytest
 
-from pmcl.contracts import Effect, Reversibility
-from pmcl.judgement import classify, reversibility, riskier
+from pmcl.contracts import CheckpointRequest, Effect, Reversibility
+from pmcl.judgement import (
+    EffectRules,
+    Inputs,
+    ToolRule,
+    classify,
+    judge,
+    reversibility,
+    riskier,
+)
+
+MakeRequest = Callable[..., CheckpointRequest]
 
 ORDER: tuple[Effect, ...] = (
     "inspect_local",
@@ -13,6 +25,10 @@ ORDER: tuple[Effect, ...] = (
     "communication",
     "execution",
 )
+
+
+def effect_of(make_request: MakeRequest, name: str, **changes: Any) -> Effect:
+    return classify(make_request(name, **changes), EffectRules()).effect
 
 
 @pytest.mark.parametrize(
@@ -46,25 +62,24 @@ ORDER: tuple[Effect, ...] = (
         ("read_s\u0435nd", "execution"),
     ],
 )
-def test_name_gives_the_riskiest_word(name: str, effect: Effect) -> None:
-    assert classify(name, None, None) == effect
+def test_name_gives_the_riskiest_word(make_request: MakeRequest, name: str, effect: Effect) -> None:
+    assert effect_of(make_request, name) == effect
 
 
 @pytest.mark.parametrize(("claim", "own"), [*product(ORDER, ["read_file", "create_file", "zzz"])])
-def test_claim_raises_and_never_lowers(claim: Effect, own: str) -> None:
-    alone = classify(own, None, None)
-    assert ORDER.index(classify(own, claim, None)) == max(ORDER.index(alone), ORDER.index(claim))
+def test_claim_raises_and_never_lowers(make_request: MakeRequest, claim: Effect, own: str) -> None:
+    alone, found = (effect_of(make_request, own, effect=said) for said in (None, claim))
+    assert ORDER.index(found) == max(ORDER.index(alone), ORDER.index(claim))
 
 
 @pytest.mark.parametrize("name", ["read_file", "fetch", "create_file", "send", "zzz"])
-def test_read_only_hint_lowers_nothing(name: str) -> None:
-    assert classify(name, None, read_only=True) == classify(name, None, None)
+def test_read_only_hint_lowers_nothing(make_request: MakeRequest, name: str) -> None:
+    assert effect_of(make_request, name, read_only=True) == effect_of(make_request, name)
 
 
-def test_denied_read_only_raises_an_inspection_to_mutation() -> None:
-    assert classify("read_file", None, read_only=False) == "mutation"
-    assert classify("read_file", "execution", read_only=False) == "execution"
-    assert classify("fetch", None, read_only=False) == "network"
+def test_denied_read_only_raises_an_inspection_to_mutation(make_request: MakeRequest) -> None:
+    assert effect_of(make_request, "read_file", read_only=False) == "mutation"
+    assert effect_of(make_request, "fetch", read_only=False) == "network"
 
 
 @pytest.mark.parametrize(("one", "other"), [*product(ORDER, ORDER)])
@@ -91,3 +106,22 @@ def test_reversibility_is_the_worse_of_usual_and_claim(
     effect: Effect, claim: Reversibility | None, expected: Reversibility
 ) -> None:
     assert reversibility(effect, claim) == expected
+
+
+def test_reasons_are_in_the_execution_check(
+    make_request: MakeRequest, make_inputs: Callable[..., Inputs]
+) -> None:
+    request = make_request("read_file", effect="communication")
+    check = judge(make_inputs(request)).evaluation.execution_check
+    assert check.rules == ("claim.effect", "name.verb")
+
+
+def test_an_operator_lowers_what_rules_find_but_not_what_the_host_claims(
+    make_request: MakeRequest,
+) -> None:
+    rules = EffectRules(tools={"files/frobnicate": ToolRule(effect="network")})
+    asked = make_request("frobnicate")
+    assert classify(asked, rules).effect == "network"
+    claimed = make_request("frobnicate", effect="mutation")
+    assert classify(claimed, rules).effect == "mutation"
+    assert classify(asked, rules.about(make_request("read_file"))).effect == "execution"

@@ -1,0 +1,14 @@
+"""What a call does, told by named rules from its definition, name, arguments and schema."""
+
+from pmcl.judgement.effects.classify import Classification, classify
+from pmcl.judgement.effects.risk import reversibility, riskier
+from pmcl.judgement.effects.rules import EffectRules, ToolRule
+
+__all__ = [
+    "Classification",
+    "EffectRules",
+    "ToolRule",
+    "classify",
+    "reversibility",
+    "riskier",
+]
