@@ -15,13 +15,12 @@ from secrets import token_hex
 import anyio
 import nats.errors
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from pmcl.bus.client import close_client, connect_client
+from pmcl.bus.client import SturdyClient, close_client, connect_client
 from pmcl.bus.config import ConnectionConfig
 from pmcl.bus.errors import BusBusyError, BusClosedError, BusTimeoutError, NoRespondersError
-from pmcl.bus.message import Message, check_headers, check_size, check_subject
+from pmcl.bus.message import Message, check_reply, check_subject, frame
 from pmcl.bus.subscription import Handler, Subscription, hand_over, read_message
 from pmcl.bus.tasks import background_tasks
 
@@ -38,7 +37,7 @@ class Connection:
 
     def __init__(self, config: ConnectionConfig) -> None:
         self._config = config
-        self._client: Client | None = None
+        self._client: SturdyClient | None = None
         self._mux = ""
         self._closing = False
         self._asked = 0
@@ -98,20 +97,15 @@ class Connection:
             MessageTooLargeError, HeaderError, ContractError: it may not be sent.
         """
         check_subject(subject)
-        check_headers(headers)
+        check_reply(reply)
         client = self._client
         if client is None or not self.ready:
             raise BusClosedError(subject, sent=False)
-        size = check_size(subject, data, headers, client.max_payload)
+        framed = frame(subject, data, headers, reply, client.max_payload)
         pending = client.pending_data_size
-        if pending + size > self._config.max_pending_bytes:
+        if pending + len(framed) > self._config.max_pending_bytes:
             raise BusBusyError(pending, self._config.max_pending_bytes)
-        try:
-            await client.publish(
-                subject, data, reply=reply, headers=dict(headers) if headers else None
-            )
-        except (nats.errors.Error, OSError) as error:
-            raise BusClosedError(subject, sent=False) from error
+        client.send(framed)
 
     async def send_request(
         self,
@@ -186,7 +180,7 @@ class Connection:
                 self._client = None
                 await close_client(client, self._config.close_timeout_s)
 
-    async def _serve(self, client: Client) -> None:
+    async def _serve(self, client: SturdyClient) -> None:
         self._down = anyio.Event()
         self._client = client
         self._mux = self.new_inbox()
@@ -202,7 +196,7 @@ class Connection:
             callback()
         await self._watch(client)
 
-    async def _watch(self, client: Client) -> None:
+    async def _watch(self, client: SturdyClient) -> None:
         """Return when the client is closed, broken or deaf."""
         misses = 0
         while misses < _PROBE_MISSES:

@@ -24,9 +24,9 @@ __all__ = [
     "PENDING_MESSAGES",
     "STREAM_SEQUENCE",
     "Message",
-    "check_headers",
-    "check_size",
+    "check_reply",
     "check_subject",
+    "frame",
     "known_headers",
     "parse_headers",
 ]
@@ -50,6 +50,7 @@ _SENT: Final = (
 _NONE: Final[Mapping[str, str]] = {}
 _NAMES: Final = {name.encode(): name for name in _READ}
 _SUBJECT_MAX_BYTES: Final = 255
+_reply = re.compile(r"[^\x00-\x20\x7f]*\Z")
 _subject = re.compile(r"[!-)+-=?-~]+\Z")  # printable ASCII without space, `*` and `>`
 
 
@@ -98,29 +99,44 @@ def check_subject(subject: str) -> None:
         raise ContractError("subject", subject, "255 printable characters, no wildcard")
 
 
-def check_headers(sent: Mapping[str, str] | None) -> None:
-    """Raise unless every header may be sent.
+def check_reply(reply: str) -> None:
+    """Raise unless `reply` is one word: it may be another's own, so nothing else is asked of it.
 
     Raises:
-        HeaderError: an unknown name, or a value with a line break.
+        ContractError: white space or a control character.
     """
-    for name, value in (sent or _NONE).items():
+    if _reply.match(reply) is None:
+        raise ContractError("reply", reply, "one word")
+
+
+def frame(
+    subject: str, data: bytes, sent: Mapping[str, str] | None, reply: str, limit_bytes: int
+) -> bytes:
+    """Return the message as the server reads it, protocol line included.
+
+    `limit_bytes` bounds header block and payload together. `subject` must have been checked, or
+    made here.
+
+    Raises:
+        HeaderError: a header may not be sent.
+        MessageTooLargeError: more than `limit_bytes`.
+    """
+    block = _header_block(sent) if sent else b""
+    size = len(block) + len(data)
+    if size > limit_bytes:
+        raise MessageTooLargeError(subject, size, limit_bytes)
+    to = f"{subject} {reply}" if reply else subject
+    line = f"HPUB {to} {len(block)} {size}\r\n" if block else f"PUB {to} {size}\r\n"
+    return b"".join((line.encode(), block, data, b"\r\n"))
+
+
+def _header_block(sent: Mapping[str, str]) -> bytes:
+    lines = ["NATS/1.0\r\n"]
+    for name, value in sent.items():
         if name not in _SENT:
             raise HeaderError(name, "not one of the known headers")
         if "\r" in value or "\n" in value:
             raise HeaderError(name, "a line break in its value")
-
-
-def check_size(subject: str, data: bytes, sent: Mapping[str, str] | None, limit_bytes: int) -> int:
-    """Return the size on the wire: payload and header block, without the protocol line.
-
-    Raises:
-        MessageTooLargeError: more than `limit_bytes`.
-    """
-    size = len(data)
-    if sent:
-        size += len("NATS/1.0\r\n\r\n")
-        size += sum(len(name) + len(value.encode()) + 4 for name, value in sent.items())
-    if size > limit_bytes:
-        raise MessageTooLargeError(subject, size, limit_bytes)
-    return size
+        lines.append(f"{name}: {value}\r\n")
+    lines.append("\r\n")
+    return "".join(lines).encode()

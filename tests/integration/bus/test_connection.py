@@ -15,6 +15,7 @@ from pmcl.bus import (
     NoRespondersError,
     open_connection,
 )
+from pmcl.bus.message import frame
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
@@ -192,7 +193,7 @@ async def test_connection_is_rebuilt_when_the_server_closes_it(
 
     await host.subscribe(f"{host.new_inbox()}.kept", listen)
     with monkeypatch.context() as patch:
-        patch.setattr(pmcl.bus.connection, "check_size", lambda *_: 0)
+        patch.setattr(pmcl.bus.connection, "frame", lambda s, d, h, r, _: frame(s, d, h, r, 10**9))
         oversize = {"traceparent": "x" * 100}
         await host.publish(ASKED, bytes(1024 * 1024), headers=oversize)
         with anyio.fail_after(5):
