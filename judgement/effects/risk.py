@@ -7,7 +7,7 @@ from typing import Final
 
 from pmcl.contracts import Effect, Reversibility
 
-__all__ = ["reversibility", "riskier", "riskiest"]
+__all__ = ["lasting_longer", "reversibility", "risk_of", "riskier", "riskiest"]
 
 _RISK: Final[dict[Effect, int]] = {
     "inspect_local": 0,
@@ -38,6 +38,11 @@ def riskier(one: Effect, other: Effect) -> Effect:
     return one if _RISK[one] >= _RISK[other] else other
 
 
+def risk_of(effect: Effect) -> int:
+    """Return the rank of an effect, 0 for inspect_local to 5 for execution."""
+    return _RISK[effect]
+
+
 def riskiest(effects: list[Effect]) -> Effect:
     """Return the riskiest of one or more effects."""
     return max(effects, key=_RISK.__getitem__)
@@ -45,5 +50,9 @@ def riskiest(effects: list[Effect]) -> Effect:
 
 def reversibility(effect: Effect, claim: Reversibility | None) -> Reversibility:
     """Return the worse of the effect's usual reversibility and the host's claim."""
-    usual = _USUAL[effect]
-    return usual if claim is None or _LASTING[usual] >= _LASTING[claim] else claim
+    return lasting_longer(_USUAL[effect], claim)
+
+
+def lasting_longer(one: Reversibility, other: Reversibility | None) -> Reversibility:
+    """Return the worse of two reversibilities, the first when there is no second."""
+    return one if other is None or _LASTING[one] >= _LASTING[other] else other

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from pmcl.contracts import CheckpointRequest, Effect, Key, Reversibility
+from pmcl.judgement.effects.dispatch import inner_calls
 
 __all__ = ["Content", "EffectRules", "ToolRule"]
 
@@ -42,8 +43,14 @@ class EffectRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """Return the rules that can play a part in classifying the request."""
         if not self.tools:
             return self
-        key = f"{request.tool.server}/{request.tool.name}"
-        return EffectRules(tools={key: self.tools[key]} if key in self.tools else {})
+        server, name = request.tool.server, request.tool.name
+        named = [f"{server}/{name}"]
+        waiting = [request.arguments]
+        while waiting:  # a call hidden in a call is ruled as well
+            for call in inner_calls(waiting.pop()):
+                named.append(f"{call.server or server}/{call.name}")
+                waiting.append(call.arguments)
+        return EffectRules(tools={key: self.tools[key] for key in named if key in self.tools})
 
     def of(self, server: str, name: str) -> ToolRule | None:
         """Return what is said of a tool; `None` for nothing."""

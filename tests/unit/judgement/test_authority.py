@@ -161,7 +161,7 @@ def test_host_is_an_allowed_one(
 ) -> None:
     resources = (Resource(kind="host", value=host),)
     assert reasons_of("fetch", _snapshot(hosts=allowed), resources=resources) == expected
-    assert reasons_of("read_file", _snapshot(hosts=allowed), resources=resources) == ()
+    assert reasons_of("read_file", _snapshot(hosts=allowed), resources=resources) == expected
 
 
 PATHS = ("/project/a", "/project-evil/a", "/project/../a", "relative", "/etc/passwd")

@@ -42,7 +42,7 @@ def effect_of(make_request: MakeRequest, name: str, **changes: Any) -> Effect:
         ("READ", "inspect_local"),
         ("HTTPGet", "network"),
         ("fetch", "network"),
-        ("get_webpage", "inspect_local"),
+        ("get_webpage", "network"),
         ("web_search", "network"),
         ("take_screenshot", "sensing"),
         ("get_location", "sensing"),
@@ -79,7 +79,7 @@ def test_read_only_hint_lowers_nothing(make_request: MakeRequest, name: str) -> 
 
 def test_denied_read_only_raises_an_inspection_to_mutation(make_request: MakeRequest) -> None:
     assert effect_of(make_request, "read_file", read_only=False) == "mutation"
-    assert effect_of(make_request, "fetch", read_only=False) == "network"
+    assert effect_of(make_request, "fetch", read_only=False) == "mutation"
 
 
 @pytest.mark.parametrize(("one", "other"), [*product(ORDER, ORDER)])
@@ -113,7 +113,7 @@ def test_reasons_are_in_the_execution_check(
 ) -> None:
     request = make_request("read_file", effect="communication")
     check = judge(make_inputs(request)).evaluation.execution_check
-    assert check.rules == ("claim.effect", "name.verb")
+    assert check.rules == ("claim.effect", "name.inspects")
 
 
 def test_an_operator_lowers_what_rules_find_but_not_what_the_host_claims(

@@ -1,0 +1,181 @@
+"""A shell command is a local inspection when every part of it is shown to be one.
+
+It is parsed, never matched: what the parser does not know for sure, a construct that is not in the
+list, a command that is not in the table, or a text that is too long is an execution. Source: SPEC
+C3; the grammar of tree-sitter-bash.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from pmcl.judgement.effects.commands import Word, assigns_harmlessly, inspects
+
+__all__ = ["SCRIPT_MAX_BYTES", "shell_inspects", "words_inspect"]
+
+SCRIPT_MAX_BYTES: Final = 4096
+"""Longer scripts are executions unread; it bounds the time that parsing takes."""
+_NESTED_MAX: Final = 3
+
+_language = Language(tree_sitter_bash.language())
+
+# Constructs that do nothing by themselves but what is inside them. Loops without an end, functions,
+# arithmetic (`a[$(rm)]`), patterns and brace expansion are not among them.
+_PLAIN: Final = frozenset(
+    (
+        "program list pipeline command command_name word number string string_content raw_string "
+        "concatenation simple_expansion variable_name special_variable_name command_substitution "
+        "process_substitution subshell compound_statement redirected_statement file_descriptor "
+        "herestring_redirect heredoc_redirect heredoc_start heredoc_body heredoc_content "
+        "heredoc_end comment negated_command if_statement elif_clause else_clause "
+        "do_group unary_expression binary_expression test_operator ansi_c_string"
+    ).split()
+)
+_WORDS: Final = frozenset(
+    (
+        "word number string raw_string concatenation simple_expansion expansion ansi_c_string "
+        "command_substitution process_substitution"
+    ).split()
+)
+_SINKS: Final = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"})
+# In some shells these lower-case names stand for a search path.
+_PATHS: Final = frozenset({"path", "cdpath", "fpath", "manpath", "module_path", "prompt"})
+_ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
+
+
+def shell_inspects(script: str) -> bool:
+    """Return whether a script only inspects this machine; never raises."""
+    return _inspects(script, _NESTED_MAX)
+
+
+def words_inspect(words: list[str]) -> bool:
+    """Return whether a command that is given word by word only inspects this machine."""
+    if sum(map(len, words)) > SCRIPT_MAX_BYTES:
+        return False
+    return _shown(inspects([Word(word) for word in words]), _NESTED_MAX)
+
+
+def _inspects(script: str, nested: int) -> bool:
+    data = script.encode("utf-8", "surrogatepass")
+    if nested == 0 or len(data) > SCRIPT_MAX_BYTES or not _is_plain_text(script):
+        return False
+    root = Parser(_language).parse(data).root_node
+    if root.has_error or root.named_child_count == 0:
+        return False
+    return all(_is_shown(node, nested) for node in _walk(root))
+
+
+def _is_plain_text(script: str) -> bool:
+    """Return whether parser and shell see the same blanks: no control sign, no foreign blank."""
+    return not any(
+        sign not in " \t\n" and (sign.isspace() or not sign.isprintable()) for sign in script
+    )
+
+
+def _walk(root: Node) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(node.named_children)
+
+
+def _is_shown(node: Node, nested: int) -> bool:
+    match node.type:
+        case "command":
+            return _command_inspects(node, nested)
+        case "variable_assignment":
+            return _assigns_own_name(node)
+        case "file_redirect":
+            return _redirects_nowhere(node)
+        case "test_command":
+            return _text(node).startswith("[ ") and " -v " not in _text(node)
+        case "for_statement":
+            return node.children[0].type == "for"
+        case "expansion":
+            return _text(node)[2:-1].isidentifier()
+        case kind:
+            return kind in _PLAIN
+
+
+def _command_inspects(node: Node, nested: int) -> bool:
+    words = []
+    for child in node.named_children:
+        if child.type == "variable_assignment":
+            if not assigns_harmlessly(_text(child).partition("=")[0]):
+                return False
+        elif child.type == "command_name":
+            words.append(_word(child.named_children[0]))
+        elif child.type in _WORDS:
+            words.append(_word(child))
+    return _shown(inspects(words), nested)
+
+
+def _shown(found: bool | str, nested: int) -> bool:  # noqa: FBT001 - a finding, or a script
+    return _inspects(found, nested - 1) if isinstance(found, str) else found
+
+
+def _assigns_own_name(node: Node) -> bool:
+    name = _text(node).partition("=")[0]
+    if node.parent is not None and node.parent.type == "command":
+        return assigns_harmlessly(name)
+    return name.isidentifier() and name.islower() and name not in _PATHS
+
+
+def _redirects_nowhere(node: Node) -> bool:
+    signs = {child.type for child in node.children if not child.is_named}
+    targets = [child for child in node.named_children if child.type != "file_descriptor"]
+    if len(targets) != 1:
+        return False
+    target = _word(targets[0]).text
+    if target is None:
+        return False
+    if signs == {"<"}:
+        return not target.startswith(("/dev/tcp", "/dev/udp"))
+    if signs <= {">&", "<&"}:
+        return target.isdecimal() or target == "-"
+    return target in _SINKS
+
+
+def _word(node: Node) -> Word:
+    """Return the word as the command gets it, unknown where only running the shell would tell."""
+    text = _text(node)
+    match node.type:
+        case "word" | "number":
+            known = not text.startswith(("*", "?", "[", "~+", "~-"))
+            return Word(_unescape(text) if known else None)
+        case "raw_string":
+            return Word(text[1:-1])
+        case "string":
+            known = all(child.type == "string_content" for child in node.named_children)
+            return Word(_unescape_quoted(text[1:-1]) if known else None)
+        case "process_substitution":
+            return Word("/dev/fd/0")  # a path at any rate, never a flag
+        case "concatenation":
+            parts = [_word(child).text for child in node.named_children]
+            whole = "".join(part for part in parts if part is not None)
+            return Word(None if None in parts else whole)
+    return Word(None)
+
+
+def _unescape(text: str) -> str:
+    signs = iter(text.replace("\\\n", ""))
+    return "".join(next(signs, "") if sign == "\\" else sign for sign in signs)
+
+
+def _unescape_quoted(text: str) -> str:
+    done: list[str] = []
+    at = 0
+    while at < len(text):
+        follows = text[at + 1 : at + 2]
+        if text[at] == "\\" and follows in _ESCAPED_IN_QUOTES and follows:
+            at += 1
+        done.append(text[at])
+        at += 1
+    return "".join(done)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "surrogatepass")
