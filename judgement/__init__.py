@@ -2,6 +2,7 @@
 
 from pmcl.judgement.effects import (
     Classification,
+    Content,
     EffectRules,
     ToolRule,
     classify,
@@ -24,6 +25,7 @@ from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resour
 __all__ = [
     "CitedEvidence",
     "Classification",
+    "Content",
     "EffectRules",
     "History",
     "Inputs",

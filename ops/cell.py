@@ -31,8 +31,10 @@ from pmcl.bus import (
     trim_intake,
 )
 from pmcl.contracts import BusError
+from pmcl.judgement import EffectRules
 from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
 from pmcl.ops.registry import HostRegistry
+from pmcl.ops.rules import load_rules
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key, use_state_dir
 from pmcl.outbox import Relay, RelayConfig
@@ -71,12 +73,12 @@ class Cell:
     ) -> None:
         self.url = url
         self._keyring = keyring
-        self._registry = registry
+        self.registry = registry
         self._server = server
 
     async def reload(self) -> None:
         """Hosts that were added may connect, hosts that were removed may not."""
-        await anyio.to_thread.run_sync(self._registry.load)
+        await anyio.to_thread.run_sync(self.registry.load)
         if self._server is not None:
             await self._server.reload()
         log.info("cell.reloaded")
@@ -102,7 +104,9 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
         StreamConfigError, ServerError: the bus is not fit for the guarantees.
         JournalBehindError: LOG knows more than the ledger, which is an older copy.
         StoreVersionError: the ledger is of a newer version.
+        SettingsError: the rules file does not fit.
     """
+    rules = await anyio.to_thread.run_sync(load_rules, settings.rules)
     async with AsyncExitStack() as stack:
         stack.enter_context(use_state_dir(settings.state_dir))
         keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
@@ -115,7 +119,7 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
         await check_server(settings.server_monitor_url or _embedded(server).monitor_url)
         cell = Cell(url, keyring, registry, server)
         writer = await stack.enter_async_context(open_writer(_store(settings)))
-        await stack.enter_async_context(_working(settings, cell, registry, writer))
+        await stack.enter_async_context(_working(settings, cell, rules, writer))
         yield cell
 
 
@@ -135,7 +139,7 @@ def _store(settings: Settings) -> StoreConfig:
 
 @asynccontextmanager
 async def _working(
-    settings: Settings, cell: Cell, registry: HostRegistry, writer: Writer
+    settings: Settings, cell: Cell, rules: EffectRules, writer: Writer
 ) -> AsyncIterator[None]:
     async with cell.admin() as admin:
         await ensure_streams(admin)
@@ -151,7 +155,7 @@ async def _working(
         writer.on_commit(relay.wake)
         await relay.check()
         tasks.start_soon(relay.run)
-        crew = await _crew(settings, registry, Units(writer, offer=relay.offer), working)
+        crew = await _crew(settings, cell, rules, Units(writer, offer=relay.offer), working)
         requests = RequestLoop(working, crew.units, commits, crew.requests, _limits(settings))
         await requests.serve(tasks)
         for handler in crew.streams:
@@ -177,15 +181,15 @@ class _Crew(msgspec.Struct, frozen=True):
 
 
 async def _crew(
-    settings: Settings, registry: HostRegistry, units: Units, working: Connection
+    settings: Settings, cell: Cell, rules: EffectRules, units: Units, working: Connection
 ) -> _Crew:
     key = await anyio.to_thread.run_sync(ledger_key, settings.state_dir)
     times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
-    observe = ObserveWorker(key, registry.allowed_trust)
+    observe = ObserveWorker(key, cell.registry.allowed_trust)
     return _Crew(
         units=units,
         requests=(
-            CheckpointWorker(key),
+            CheckpointWorker(key, rules),
             ContextWorker(),
             LeaseWorker(key, times),
         ),

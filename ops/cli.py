@@ -42,6 +42,7 @@ def _run(function: Any, *arguments: Any, **options: Any) -> Any:
 def up(
     *,
     state_dir: StateDir = None,
+    rules: Annotated[Path | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
     server_url: str | None = None,
     server_monitor_url: str | None = None,
     json: Json = False,
@@ -50,7 +51,10 @@ def up(
     from pmcl.ops.up import up as run
 
     settings = _settings(
-        state_dir=state_dir, server_url=server_url, server_monitor_url=server_monitor_url
+        state_dir=state_dir,
+        rules=rules,
+        server_url=server_url,
+        server_monitor_url=server_monitor_url,
     )
     _run(run, settings, as_json=json)
 

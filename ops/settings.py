@@ -35,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     Attributes:
         state_dir: keys, ledger and the embedded server's store.
+        rules: TOML file that says what tools do; unset, only the built-in rules count.
         server_url: of an external nats-server; unset, the embedded one is run.
         server_monitor_url: its monitoring port, `http://…`; asked whether every write is synced.
         lease_ttl_ms: how long a lease lives without a heartbeat, milliseconds.
@@ -45,6 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """
 
     state_dir: Path = msgspec.field(default_factory=_default_state_dir)
+    rules: Path | None = None
     server_url: str | None = None
     server_monitor_url: str | None = None
     lease_ttl_ms: Positive = limits.LEASE_TTL_MS

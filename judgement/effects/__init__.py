@@ -2,10 +2,11 @@
 
 from pmcl.judgement.effects.classify import Classification, classify
 from pmcl.judgement.effects.risk import reversibility, riskier
-from pmcl.judgement.effects.rules import EffectRules, ToolRule
+from pmcl.judgement.effects.rules import Content, EffectRules, ToolRule
 
 __all__ = [
     "Classification",
+    "Content",
     "EffectRules",
     "ToolRule",
     "classify",

@@ -33,9 +33,9 @@ from pmcl.contracts import (
     encode,
     proposal_hash,
 )
-from pmcl.judgement import judge
+from pmcl.judgement import EffectRules, ToolRule, judge
 from pmcl.ledger.evaluations import Judged
-from pmcl.workers import ContextWorker
+from pmcl.workers import CheckpointWorker, ContextWorker
 from pmcl.workers.units import Behind
 from tests.unit.workers.desk import (
     AUTHORITY,
@@ -97,6 +97,25 @@ async def test_a_verdict_can_be_judged_again_from_its_payload(ledger: Ledger, de
         judged = decode(rows[0]["content"], Judged)
         assert encode(judge(judged.inputs).evaluation) == encode(judged.evaluation)
         assert _bare(judged.evaluation) == _bare(evaluation)
+
+
+async def test_an_operators_rule_decides_and_is_stored_with_the_verdict(
+    ledger: Ledger, desk: Desk
+) -> None:
+    asked = desk.request("frobnicate")
+    assert (await desk.check(asked)).execution_check.effect == "execution"
+    rule = ToolRule(effect="inspect_local")
+    rules = EffectRules(tools={"files/frobnicate": rule, "files/other": rule})
+    desk.checkpoint = CheckpointWorker(ledger.key, rules)
+    evaluation = await desk.check(desk.request("frobnicate"))
+    assert evaluation.execution_check.rules == ("operator.effect",)
+    assert evaluation.checkpoint_status == "passed"
+    rows = await ledger.rows(
+        "SELECT content FROM payloads WHERE id = :id", id=evaluation.evaluation_id
+    )
+    inputs = decode(rows[0]["content"], Judged).inputs
+    assert inputs.rules == EffectRules(tools={"files/frobnicate": rule})
+    assert judge(inputs).evaluation.execution_check == evaluation.execution_check
 
 
 async def test_a_verdict_never_outlives_its_lease(ledger: Ledger, desk: Desk) -> None:
