@@ -208,7 +208,8 @@ class Evaluation(Contract, frozen=True, kw_only=True, tag="pmcl/evaluation/1"):
     """The verdict. A pass clears only this veto; it grants nothing.
 
     Attributes:
-        reasons: `authority.*`, `plan.*`, `hold.*` or `degraded.*` codes; empty on a pass.
+        reasons: `authority.*`, `sensing.*`, `plan.*`, `hold.*` or `degraded.*` codes; empty on a
+            pass.
         revision_request: what would lift the hold, for the model; `None` when nothing would.
         expires_at: milliseconds since the epoch by the sidecar's clock.
         valid_for_ms: the same, to be counted on the host's monotonic clock from the request.

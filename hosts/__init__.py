@@ -3,8 +3,9 @@
 from pmcl.hosts.client import Host
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.dispatch import Dispatch, Run
-from pmcl.hosts.errors import DispatchRefusedError, ObservationLostError, ReplyError
+from pmcl.hosts.errors import DispatchRefusedError, ObservationLostError, PathError, ReplyError
 from pmcl.hosts.observing import ObservationFields
+from pmcl.hosts.paths import resolve_path
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.verdict import Verdict
 
@@ -15,8 +16,10 @@ __all__ = [
     "HostConfig",
     "ObservationFields",
     "ObservationLostError",
+    "PathError",
     "Proposal",
     "ReplyError",
     "Run",
     "Verdict",
+    "resolve_path",
 ]

@@ -2,7 +2,7 @@
 
 from pmcl.contracts import HostError
 
-__all__ = ["DispatchRefusedError", "ObservationLostError", "ReplyError"]
+__all__ = ["DispatchRefusedError", "ObservationLostError", "PathError", "ReplyError"]
 
 
 class DispatchRefusedError(HostError):
@@ -31,6 +31,15 @@ class ObservationLostError(HostError):
         self.stored = stored
         self.reason = reason
         super().__init__(f"{len(lost)} observations not stored, {len(stored)} stored: {reason}")
+
+
+class PathError(HostError):
+    """It cannot be said where a path leads, so it is none that a call may name."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"path {path!r} cannot be resolved: {reason}")
 
 
 class ReplyError(HostError):

@@ -30,7 +30,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         status: `passed` and `degraded` may be dispatched, once; `held` never.
-        reasons: `authority.*`, `plan.*`, `hold.*` or `degraded.*`; empty on a pass.
+        reasons: `authority.*`, `sensing.*`, `plan.*`, `hold.*` or `degraded.*`; empty on a pass.
         revision_request: what would lift the hold, for the model.
         evaluation: the sidecar's whole answer; `None` when nobody gave one.
         claim_id: evaluation id, or the audit id of an inspection that nobody judged.

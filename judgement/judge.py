@@ -20,6 +20,7 @@ from pmcl.judgement.execution import check_execution
 from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs, Judgement
 from pmcl.judgement.plan import check_plan, revision_request
+from pmcl.judgement.sensing import sensing_reasons, sensing_request
 from pmcl.judgement.state import SELF_MODEL_VERSION, check_state
 
 __all__ = ["judge"]
@@ -34,16 +35,21 @@ def judge(inputs: Inputs) -> Judgement:
     classified = classify(request, inputs.rules)
     effect, reversible = classified.effect, classified.reversibility
     authority = authority_reasons(inputs, effect)
+    sensing = sensing_reasons(inputs, effect)
     holds = check_holds(inputs, effect)
     plan = check_plan(inputs, effect, reversible)
     execution = check_execution(request, classified, within_authority=not authority)
     unmitigated = plan.material and not plan.mitigated
     reasons = (
         *authority,
+        *sensing,
         *((_PRIOR_HOLD,) if holds.standing else ()),
         *((_UNMITIGATED,) if unmitigated else ()),
     )
-    revision = revision_request(inputs, holds.standing) if reasons and not authority else None
+    asked = [sensing_request(sensing)] if sensing else []
+    if holds.standing or unmitigated:
+        asked.append(revision_request(inputs, holds.standing))
+    revision = None if authority else " ".join(asked) or None
     hold_keys = unheld(inputs, effect, _UNMITIGATED) if unmitigated else ()
     return Judgement(
         evaluation=_evaluation(inputs, plan, execution, reasons, revision),

@@ -17,6 +17,7 @@ from pmcl.contracts import (
     HashMismatchError,
     HoldPlaced,
     HoldReleased,
+    Justification,
     LeaseNotFoundError,
     NotAvailableError,
     RefusedError,
@@ -375,7 +376,14 @@ async def test_a_call_without_resources_is_held_by_tool_and_arguments(desk: Desk
 
 _HELD: dict[str, tuple[dict[str, Any], str]] = {
     "prohibited tool": ({"tool": "format_disk"}, "authority.tool_prohibited"),
-    "effect not named": ({"tool": "take_screenshot"}, "authority.effect_prohibited"),
+    "effect not named": (
+        {
+            "tool": "take_screenshot",
+            "justification": Justification(necessity="see the notes"),
+            "expected_receipt": ExpectedReceipt(kind="image"),
+        },
+        "authority.effect_prohibited",
+    ),
     "approval": ({"tool": "rename_file"}, "authority.approval_required"),
     "outside the roots": (
         {"resources": (Resource(kind="path", value="/project-evil/notes.txt"),)},
