@@ -5,17 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmcl.contracts import AuthoritySnapshot, Effect, Grant, Resource
-from pmcl.judgement import EffectRules, classify, judge
-
-EFFECTS: tuple[Effect, ...] = (
-    "inspect_local",
-    "network",
-    "sensing",
-    "mutation",
-    "communication",
-    "execution",
+from pmcl.contracts import (
+    AuthoritySnapshot,
+    Effect,
+    ExpectedReceipt,
+    Grant,
+    Justification,
+    Resource,
 )
+
 OVER = ("authority.lease_expired",)
 FIXED: tuple[Grant, ...] = ("grant", "approve", "prohibit")
 GRANTS: tuple[Grant | None, ...] = (*FIXED, None)
@@ -200,6 +198,8 @@ def test_nothing_passes_where_the_snapshot_prohibits(
             *(Resource(kind="host", value=host) for host in reached),
         ),
         premortem=make_premortem("A"),
+        justification=Justification(necessity="the user asks for it"),  # as sensing needs
+        expected_receipt=ExpectedReceipt(kind="receipt"),
     )
     authority = AuthoritySnapshot(
         tools=tools, effects=effects, writable_roots=tuple(roots), network_hosts=tuple(hosts)
