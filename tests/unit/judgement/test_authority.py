@@ -13,7 +13,16 @@ from pmcl.contracts import (
     Justification,
     Resource,
 )
+from pmcl.judgement import EffectRules, classify, judge
 
+EFFECTS: tuple[Effect, ...] = (
+    "inspect_local",
+    "network",
+    "sensing",
+    "mutation",
+    "communication",
+    "execution",
+)
 OVER = ("authority.lease_expired",)
 FIXED: tuple[Grant, ...] = ("grant", "approve", "prohibit")
 GRANTS: tuple[Grant | None, ...] = (*FIXED, None)
