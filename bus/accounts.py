@@ -1,8 +1,8 @@
 """Who may say what: hosts reach the core by service imports of exactly their kinds, nothing else.
 
 A host can publish only under its own name, read only its own inboxes and its own committed events,
-and no `reply=` of its making is resolved in the core account. Workers answer only to inboxes.
-Nobody has `allow_responses`.
+and no `reply=` of its making is resolved in the core account. Workers answer only to inboxes. Only
+the operator says what operators say. Nobody has `allow_responses`.
 
 Source: facts/reliability, the accounts that were verified; DESIGN section 2.
 """
@@ -15,6 +15,7 @@ from pmcl.contracts import CHECKPOINT_VERBS, LEASE_VERBS, PREFIX, STORED_PREFIX,
 
 __all__ = [
     "DURABLES",
+    "REQUESTS",
     "SERVICES",
     "accounts_configuration",
     "core_permissions",
@@ -26,6 +27,9 @@ DURABLES: Final[Mapping[str, str]] = {
     "outcome": f"{PREFIX}.outcome.*.*",
 }
 """The durable consumers of INTAKE and what they are for."""
+
+REQUESTS: Final = ("checkpoint", "context", "lease", "ops")
+"""The kinds that a worker answers."""
 
 SERVICES: Final = (
     f"{PREFIX}.checkpoint.*.*.*",
@@ -61,6 +65,8 @@ def core_permissions(identity: Identity) -> Permissions:
     match identity:
         case "admin":
             return ("$JS.API.>", inboxes), (inboxes,)
+        case "operator":
+            return (f"{PREFIX}.ops.>", inboxes), (inboxes,)
         case "relay":
             return (
                 f"{PREFIX}.event.>",
@@ -70,7 +76,7 @@ def core_permissions(identity: Identity) -> Permissions:
                 inboxes,
             ), (inboxes,)
         case "worker":
-            requests = (f"{PREFIX}.{kind}.>" for kind in ("checkpoint", "context", "lease"))
+            requests = (f"{PREFIX}.{kind}.>" for kind in REQUESTS)
             return (
                 f"{PREFIX}.deadletter.>",
                 *(subject for durable in DURABLES for subject in _consuming(durable)),

@@ -30,8 +30,8 @@ __all__ = [
     "write_private",
 ]
 
-Identity = Literal["admin", "relay", "worker"]
-IDENTITIES: Final[tuple[Identity, ...]] = ("admin", "relay", "worker")
+Identity = Literal["admin", "operator", "relay", "worker"]
+IDENTITIES: Final[tuple[Identity, ...]] = ("admin", "operator", "relay", "worker")
 DEFAULT_TRUST: Final[tuple[TrustLabel, ...]] = (
     "user",
     "tool_output",

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from pmcl.bus.accounts import DURABLES
+from pmcl.bus.accounts import DURABLES, REQUESTS
 from pmcl.bus.connection import Connection
 from pmcl.bus.errors import StreamConfigError, StreamMissingError
 from pmcl.bus.jetstream import call, stream_state
@@ -41,7 +41,7 @@ ACK_WAIT_S: Final = 30
 """How long a delivered message may stay without an ack or a sign of progress."""
 
 _MAX_ACK_PENDING: Final = 1024
-_REQUESTS: Final = tuple(f"{PREFIX}.{kind}.>" for kind in ("checkpoint", "context", "lease"))
+_REQUESTS: Final = tuple(f"{PREFIX}.{kind}.>" for kind in REQUESTS)
 _NS: Final = 1_000_000_000
 
 

@@ -102,6 +102,7 @@ from pmcl.contracts.receipts import ErrorReply, Received
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
     LEASE_VERBS,
+    OPS_VERBS,
     PREFIX,
     STORED_PREFIX,
     Kind,
@@ -114,6 +115,7 @@ __all__ = [
     "CHECKPOINT_VERBS",
     "EVENTS",
     "LEASE_VERBS",
+    "OPS_VERBS",
     "PREFIX",
     "STORED_PREFIX",
     "ArbitrationTicket",

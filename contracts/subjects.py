@@ -1,5 +1,7 @@
 """The subject grammar: `pmcl.v1.<kind>.<scope>.<host>[.<leaf>]`. The subject says who speaks.
 
+Operators speak on `pmcl.v1.ops.<verb>`, without scope and host: only their identity may.
+
 Source: DESIGN section 2.
 """
 
@@ -13,6 +15,7 @@ from pmcl.contracts.names import check_token
 __all__ = [
     "CHECKPOINT_VERBS",
     "LEASE_VERBS",
+    "OPS_VERBS",
     "PREFIX",
     "STORED_PREFIX",
     "Kind",
@@ -25,9 +28,12 @@ PREFIX: Final = "pmcl.v1"
 STORED_PREFIX: Final = "pmcl.v1.stored"
 """Where LOG republishes an event, after its commit and never before."""
 
-Kind = Literal["checkpoint", "context", "event", "lease", "observation", "outcome", "reflection"]
+Kind = Literal[
+    "checkpoint", "context", "event", "lease", "observation", "ops", "outcome", "reflection"
+]
 LEASE_VERBS: Final = ("begin", "complete", "disable", "heartbeat", "resume")
 CHECKPOINT_VERBS: Final = ("plan", "recommendation", "tool")
+OPS_VERBS: Final = ("approval", "approvals", "approve", "deny")
 
 _LEAVES: Final[dict[str, tuple[str, ...] | None]] = {
     "checkpoint": CHECKPOINT_VERBS,
@@ -41,7 +47,7 @@ _LEAVES: Final[dict[str, tuple[str, ...] | None]] = {
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """One valid subject, taken apart."""
+    """One valid subject, taken apart; scope and host are "" when an operator speaks."""
 
     kind: Kind
     scope: str
@@ -49,6 +55,8 @@ class Subject(msgspec.Struct, frozen=True):
     leaf: str | None = None
 
     def __str__(self) -> str:
+        if self.kind == "ops":
+            return f"{PREFIX}.ops.{self.leaf}"
         head = f"{PREFIX}.{self.kind}.{self.scope}.{self.host}"
         return head if self.leaf is None else f"{head}.{self.leaf}"
 
@@ -60,6 +68,8 @@ def parse_subject(subject: str) -> Subject:
         ContractError: not of the grammar; `field` names the part.
     """
     tokens = subject.split(".")
+    if len(tokens) == 4 and tokens[:3] == ["pmcl", "v1", "ops"]:
+        return _operators(tokens[3])
     if len(tokens) not in (5, 6) or tokens[:2] != ["pmcl", "v1"]:
         raise ContractError("subject", subject, f"{PREFIX}.<kind>.<scope>.<host>[.<leaf>]")
     kind, scope, host = tokens[2:5]
@@ -74,6 +84,12 @@ def parse_subject(subject: str) -> Subject:
     elif leaf not in (allowed or (None,)):
         raise ContractError("subject.leaf", leaf, ", ".join(allowed) or "none")
     return Subject(kind, scope, host, leaf)  # type: ignore[arg-type]  # kind is a key of _LEAVES
+
+
+def _operators(verb: str) -> Subject:
+    if verb not in OPS_VERBS:
+        raise ContractError("subject.leaf", verb, ", ".join(OPS_VERBS))
+    return Subject("ops", "", "", verb)
 
 
 def inbox_prefix(scope: str, host: str) -> str:

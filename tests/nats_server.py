@@ -44,9 +44,9 @@ class NatsServer:
         return Credentials(url=self.url, scope=scope, host=host, seed=seed)
 
     def connection_config(self, name: str) -> ConnectionConfig:
-        """`admin`, `relay`, `worker`, or a host as `scope/host`."""
+        """`admin`, `operator`, `relay`, `worker`, or a host as `scope/host`."""
         match name:
-            case "admin" | "relay" | "worker":
+            case "admin" | "operator" | "relay" | "worker":
                 return self.keyring.connection_config(name, self.url)
             case _:
                 scope, _, host = name.partition("/")

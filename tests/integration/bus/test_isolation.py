@@ -47,6 +47,8 @@ FOREIGN = [
     "pmcl.v1.stored.event.s.a.recorded",
     "pmcl.v1.reflection.s.a.turn",
     "pmcl.v1.deadletter.observe",
+    "pmcl.v1.ops.approve",
+    "pmcl.v1.ops.scope.host.approve",
     "_INBOX.s.b.x",
     "_INBOX.worker.x",
     "_R_.x.y",
@@ -78,6 +80,7 @@ READ = [
     "pmcl.v1.stored.event.t.a.>",
     "pmcl.v1.observation.s.a",
     "pmcl.v1.checkpoint.s.b.>",
+    "pmcl.v1.ops.>",
     "$JS.>",
     "$SYS.>",
 ]
@@ -147,7 +150,7 @@ async def worker(connect: Connect, admin: Connection, heard: Heard) -> Connectio
     async def arrived(_: Message) -> None:
         ready.set()
 
-    for kind in ("checkpoint", "context", "lease"):
+    for kind in ("checkpoint", "context", "lease", "ops"):
         await connection.subscribe(f"pmcl.v1.{kind}.>", answer)
     inbox = connection.new_inbox()
     await connection.subscribe(inbox, arrived)
@@ -291,6 +294,14 @@ async def test_nobody_connects_without_a_key(nats_server: NatsServer) -> None:
     [
         ("worker", "pmcl.v1.event.s.a.recorded"),
         ("worker", "pmcl.v1.observation.s.a"),
+        ("worker", "pmcl.v1.ops.approve"),
+        ("relay", "pmcl.v1.ops.approve"),
+        ("admin", "pmcl.v1.ops.approve"),
+        ("operator", "pmcl.v1.checkpoint.s.a.tool"),
+        ("operator", "pmcl.v1.observation.s.a"),
+        ("operator", "pmcl.v1.event.s.a.recorded"),
+        ("operator", "$JS.API.STREAM.DELETE.INTAKE"),
+        ("operator", "_INBOX.s.a.x"),
         ("worker", "$JS.API.STREAM.DELETE.INTAKE"),
         ("worker", "$JS.API.CONSUMER.DELETE.INTAKE.observe"),
         ("worker", "$JS.API.CONSUMER.MSG.NEXT.LOG.observe"),

@@ -80,7 +80,14 @@ async def test_limits_of_intake_follow_the_settings_and_log_keeps_its_own(
 
 
 @pytest.mark.parametrize(
-    "subject", ["pmcl.v1.lease.*.*.begin", "pmcl.v1.checkpoint.s.a.plan", "pmcl.*.context.>", ">"]
+    "subject",
+    [
+        "pmcl.v1.lease.*.*.begin",
+        "pmcl.v1.checkpoint.s.a.plan",
+        "pmcl.*.context.>",
+        "pmcl.v1.ops.approve",
+        ">",
+    ],
 )
 async def test_a_stream_that_captures_requests_is_refused(connect: Connect, subject: str) -> None:
     admin = await connect("admin")

@@ -47,7 +47,15 @@ def test_the_worker_answers_inboxes_and_consumes_intake() -> None:
         "pmcl.v1.checkpoint.>",
         "pmcl.v1.context.>",
         "pmcl.v1.lease.>",
+        "pmcl.v1.ops.>",
     ]
+
+
+def test_the_operator_speaks_to_the_worker_alone() -> None:
+    assert core_permissions("operator") == (
+        ("pmcl.v1.ops.>", "_INBOX.operator.>"),
+        ("_INBOX.operator.>",),
+    )
 
 
 def test_the_relay_writes_log_and_reads_it() -> None:

@@ -22,9 +22,10 @@ def test_seeds_are_private_and_stay_the_same(tmp_path: Path) -> None:
     for identity in IDENTITIES:
         assert mode(directory / f"{identity}.nk") == 0o600
         assert again.public_key(identity) == first.public_key(identity)
-    assert len({first.public_key(identity) for identity in IDENTITIES}) == 3
+    assert len({first.public_key(identity) for identity in IDENTITIES}) == 4
     assert sorted(path.name for path in directory.iterdir()) == [
         "admin.nk",
+        "operator.nk",
         "relay.nk",
         "worker.nk",
     ]

@@ -90,11 +90,23 @@ def test_bad_scope_host_and_leaf_are_refused_by_name(token: str) -> None:
         ".pmcl.v1.observation.scope.host",
         "pmcl.v1.stored.scope.host",
         "pmcl.v1.unknown.scope.host",
+        "pmcl.v1.ops",
+        "pmcl.v1.ops.",
+        "pmcl.v1.ops.unknown",
+        "pmcl.v1.ops.approve.now",
+        "pmcl.v1.ops.scope.host.approve",
     ],
 )
 def test_other_subjects_are_refused(text: str) -> None:
     with pytest.raises(ContractError):
         parse_subject(text)
+
+
+@pytest.mark.parametrize("verb", ["approval", "approvals", "approve", "deny"])
+def test_operators_subjects_round_trip(verb: str) -> None:
+    subject = parse_subject(f"pmcl.v1.ops.{verb}")
+    assert subject == Subject("ops", "", "", verb)
+    assert str(subject) == f"pmcl.v1.ops.{verb}"
 
 
 def test_long_value_is_shown_cut() -> None:
