@@ -139,6 +139,25 @@ def traces(*files: Path, json: Json = False) -> None:
     print_json(report) if json else show_report(report)
 
 
+@evaluate_app.command
+def effects(
+    *files: Path,
+    rules: Annotated[Path | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
+    json: Json = False,
+) -> None:
+    """Count the sidecar's own effect of each recorded call beside a person's label.
+
+    Args:
+        files: JSON lines, plain or gzipped; one trace a line.
+        rules: An operator's rules, which count as well.
+        json: One line of JSON.
+    """
+    from pmcl.ops.confusion import count_effects, show_confusion
+
+    report = _run(count_effects, _settings(rules=rules), files)
+    print_json(report) if json else show_confusion(report)
+
+
 def main() -> None:
     """Run the command line; known errors are told in one line."""
     try:

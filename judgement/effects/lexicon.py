@@ -31,10 +31,10 @@ def _by_word(table: dict[Effect, str]) -> dict[str, Effect]:
 
 
 INSPECTING: Final = frozenset(
-    "calculate check compare compute convert count describe diff display estimate examine exists "
-    "explain fetch filter find get glob grep has head inspect is list locate lookup look ls parse "
-    "peek preview query read retrieve search show stat status summarize tail think translate "
-    "validate verify view whoami".split()
+    "analyze calculate check compare compute convert count describe detect diff display estimate "
+    "examine exists explain fetch filter find get glob grep has head identify inspect is list "
+    "locate lookup look ls measure parse peek predict preview query read recommend retrieve search "
+    "show stat status suggest summarize tail think translate validate verify view whoami".split()
 )
 
 PLAIN: Final = _by_word(
