@@ -21,9 +21,11 @@ class Word(msgspec.Struct, frozen=True):
 
     Attributes:
         text: as the command gets it; `None` when only running the shell would tell.
+        spreads: it is a pattern, which may become several words.
     """
 
     text: str | None
+    spreads: bool = False
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -48,15 +50,16 @@ _ANY: Final = Command()
 _COMMANDS: Final[dict[str, Command]] = {
     **dict.fromkeys(
         (
-            ": [ basename cal cat cd cksum cmp column comm cut df dir dirname du echo egrep exit "
+            ": basename cal cat cd cksum cmp column comm cut df dir dirname du echo egrep exit "
             "expand expr false fgrep fmt fold free getconf grep groups head hexdump id join jq "
             "locale ls lsblk lscpu md5sum nl nproc od paste pathchk pgrep printenv ps pwd "
             "readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum stat "
-            "strings sum tac test tr true tty type uname unexpand uptime vdir wc whereis which "
+            "strings sum tac tr true tty type uname unexpand uptime vdir wc whereis which "
             "who whoami"
         ).split(),
         _ANY,
     ),
+    **dict.fromkeys(("[", "test"), Command("vR")),  # `test -v` runs what its subscript holds
     "diff": Command("", ("output",)),
     "fd": Command("xX", ("exec", "exec-batch")),
     "file": Command("C", ("compile",)),
@@ -74,18 +77,19 @@ _COMMANDS: Final[dict[str, Command]] = {
             "-okdir",
         ),
     ),
-    "hostname": Command("bF", ("boot", "file"), operands=0),
-    "printf": Command("v"),
+    "hostname": Command(
+        "abdfFiAyI", "all-fqdns all-ip boot domain file fqdn ip- long yp nis".split(), operands=0
+    ),
     "rg": Command("", ("pre", "hostname-bin")),
     "sort": Command("oT", ("output", "compress-program", "temporary-directory")),
     "tail": Command("fF", ("follow", "retry")),
     "tree": Command("oR", ("output",)),
     "uniq": Command(operands=1),
     "xxd": Command("r", ("revert",), operands=1),
-    "yq": Command("i", ("inplace", "in-place", "split-exp", "split-exp-file")),
+    "yq": Command("is", ("inplace", "in-place", "split-exp", "split-exp-file")),
 }
 _GIT_MORE: Final = Command(
-    "O", ("exec", "ext-diff", "open-files-in-pager", "output", "textconv", "upload-pack")
+    "O", ("exec", "ext-diff", "filters", "open-files-in-pager", "output", "textconv", "upload-pack")
 )
 _GIT: Final[dict[str, Command]] = {
     **dict.fromkeys(
@@ -145,8 +149,8 @@ def _within(command: Command, words: list[Word]) -> bool:
     operands, flags_end = 0, False
     for word in words:
         text = word.text
-        if text is None:
-            return False  # it might be one of the flags
+        if text is None or (word.spreads and command.operands < MANY):
+            return False  # it might be one of the flags, or one operand too many
         if text == "--":
             flags_end = True
         elif flags_end or not text.startswith("-") or text == "-":
@@ -181,7 +185,7 @@ def _git(words: list[Word]) -> bool:
     if texts in (["branch", "--list"], ["tag", "--list"], ["tag", "-l"]):
         return True
     command = _GIT.get(texts[0])
-    return command is not None and _within(command, [Word(text) for text in texts[1:]])
+    return command is not None and _within(command, words[len(words) - len(texts) + 1 :])
 
 
 def _sed(words: list[Word]) -> bool:
@@ -225,7 +229,7 @@ def _awk(words: list[Word]) -> bool:
         texts = texts[1:]
     if not texts or texts[0] is None or texts[0].startswith("-"):
         return False
-    more = (">", "|", "@", "system", "getline", "close", "fflush", "ARGV", "ENVIRON", "\\")
+    more = (";;", ">", "|", "@", "system", "getline", "close", "fflush", "ARGV", "ENVIRON", "\\")
     # An operand like `x=1` sets a variable, which is harmless; all others are files to read.
     return not any(sign in texts[0] for sign in more) and "while" not in texts[0]
 
@@ -236,6 +240,11 @@ def _date(words: list[Word]) -> bool:
 
 def _is_format(text: str | None) -> bool:
     return text is not None and text.startswith("+")  # any other operand sets the clock
+
+
+def _printf(words: list[Word]) -> bool:
+    """Return whether its first word is no flag: what follows is only printed."""
+    return bool(words) and words[0].text is not None and not words[0].text.startswith("-")
 
 
 def _set(words: list[Word]) -> bool:
@@ -291,6 +300,7 @@ _SPECIAL: Final = {
     "gawk": _awk,
     "git": _git,
     "mawk": _awk,
+    "printf": _printf,
     "sed": _sed,
     "set": _set,
 }

@@ -30,7 +30,7 @@ _PLAIN: Final = frozenset(
         "process_substitution subshell compound_statement redirected_statement file_descriptor "
         "herestring_redirect heredoc_redirect heredoc_start heredoc_body heredoc_content "
         "heredoc_end comment negated_command if_statement elif_clause else_clause "
-        "do_group unary_expression binary_expression test_operator ansi_c_string"
+        "do_group unary_expression binary_expression ansi_c_string"
     ).split()
 )
 _WORDS: Final = frozenset(
@@ -39,9 +39,10 @@ _WORDS: Final = frozenset(
         "command_substitution process_substitution"
     ).split()
 )
-_SINKS: Final = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"})
+_SINKS: Final = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout"})
 # In some shells these lower-case names stand for a search path.
 _PATHS: Final = frozenset({"path", "cdpath", "fpath", "manpath", "module_path", "prompt"})
+_PATTERN: Final = frozenset("*?[")
 _ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
 
 
@@ -91,9 +92,13 @@ def _is_shown(node: Node, nested: int) -> bool:
         case "file_redirect":
             return _redirects_nowhere(node)
         case "test_command":
-            return _text(node).startswith("[ ") and " -v " not in _text(node)
+            return _tests_plainly(node)
+        case "test_operator":
+            return _text(node) not in ("-v", "-R")  # they run what a subscript holds
         case "for_statement":
-            return node.children[0].type == "for"
+            variable = node.child_by_field_name("variable")
+            own = variable is not None and _is_own_name(_text(variable))
+            return own and node.children[0].type == "for"
         case "expansion":
             return _text(node)[2:-1].isidentifier()
         case kind:
@@ -107,7 +112,7 @@ def _command_inspects(node: Node, nested: int) -> bool:
             if not assigns_harmlessly(_text(child).partition("=")[0]):
                 return False
         elif child.type == "command_name":
-            words.append(_word(child.named_children[0]))
+            words.append(_word(child.named_children[0]) if child.named_children else Word(None))
         elif child.type in _WORDS:
             words.append(_word(child))
     return _shown(inspects(words), nested)
@@ -121,7 +126,23 @@ def _assigns_own_name(node: Node) -> bool:
     name = _text(node).partition("=")[0]
     if node.parent is not None and node.parent.type == "command":
         return assigns_harmlessly(name)
+    return _is_own_name(name)
+
+
+def _is_own_name(name: str) -> bool:
+    """Return whether a variable means something to the script alone."""
     return name.isidentifier() and name.islower() and name not in _PATHS
+
+
+def _tests_plainly(node: Node) -> bool:
+    """Return whether `[ … ]` has as many words as are written: `[ $x ]` may get operators."""
+    spreading = {"simple_expansion", "expansion", "command_substitution", "process_substitution"}
+    loose = (
+        found.type in spreading and (found.parent is None or found.parent.type != "string")
+        for found in _walk(node)
+    )
+    text = _text(node)
+    return text.startswith("[ ") and "*" not in text and "?" not in text and not any(loose)
 
 
 def _redirects_nowhere(node: Node) -> bool:
@@ -144,8 +165,7 @@ def _word(node: Node) -> Word:
     text = _text(node)
     match node.type:
         case "word" | "number":
-            known = not text.startswith(("*", "?", "[", "~+", "~-"))
-            return Word(_unescape(text) if known else None)
+            return _plain_word(text, _unescape(text))
         case "raw_string":
             return Word(text[1:-1])
         case "string":
@@ -156,8 +176,18 @@ def _word(node: Node) -> Word:
         case "concatenation":
             parts = [_word(child).text for child in node.named_children]
             whole = "".join(part for part in parts if part is not None)
-            return Word(None if None in parts else whole)
+            return Word(None) if None in parts else _plain_word(text, whole)
     return Word(None)
+
+
+def _plain_word(text: str, given: str) -> Word:
+    """Return a word without expansions; braces and patterns can make others of it."""
+    if "{" in text and ("," in text or ".." in text):
+        return Word(None)
+    spreads = not _PATTERN.isdisjoint(text)
+    if spreads and text[0] in "-*?[":
+        return Word(None)  # a file may be called like a flag
+    return Word(given, spreads)
 
 
 def _unescape(text: str) -> str:

@@ -35,6 +35,12 @@ _HARMLESS: Final = frozenset(
     "sqlite_version strftime total typeof unicode unixepoch unlikely version".split()
 )
 """Functions that the parser does not know by a class of their own and that only compute."""
+_REACHING: Final = frozenset(
+    "AIAgg AIClassify AIEmbed AIForecast AIGenerate AISimilarity AISummarizeAgg GenerateBool "
+    "GenerateDouble GenerateEmbedding GenerateInt GenerateTable GenerateText MLForecast "
+    "MLTranslate NetFunc NextValueFor Predict ReadCSV ReadParquet ToFile".split()
+)
+"""Functions that the parser knows and that read files, ask a model or a network, or count on."""
 _READING_PRAGMAS: Final = frozenset(
     "collation_list compile_options database_list foreign_key_check foreign_key_list "
     "freelist_count function_list index_info index_list index_xinfo integrity_check page_count "
@@ -53,9 +59,7 @@ def sql_effect(text: str) -> Effect:
 
     Never raises.
     """
-    if len(text) > SQL_MAX_CHARS or _differs.search(text) is not None:
-        return "execution"
-    if not _QUOTES.isdisjoint(_quoted_name.sub("", text)):
+    if len(text) > SQL_MAX_CHARS or _is_ambiguous(text):
         return "execution"
     first = _word.match(text.lstrip())
     match first[0].lower() if first else "":
@@ -75,6 +79,12 @@ def sql_effect(text: str) -> Effect:
 
 
 _QUOTES: Final = frozenset("[]`")
+
+
+def _is_ambiguous(text: str) -> bool:
+    """Return whether dialects may differ about it, or read a table from an address in it."""
+    quotes = not _QUOTES.isdisjoint(_quoted_name.sub("", text))
+    return quotes or "://" in text or _differs.search(text) is not None
 
 
 def _names_only(text: str) -> bool:
@@ -112,6 +122,8 @@ def _parsed(text: str) -> Effect:
     effect: Effect = "inspect_local"
     for statement in statements:
         if not isinstance(statement, reads + writes):
+            return "execution"
+        if any(type(found).__name__ in _REACHING for found in statement.walk()):
             return "execution"
         if any(str(found.name).lower() not in _HARMLESS for found in statement.find_all(*runs)):
             return "execution"

@@ -64,6 +64,9 @@ def test_write_is_a_mutation(query: str) -> None:
         "exec xp_cmdshell 'x'",
         "call f()",
         "vacuum",
+        "select * from read_csv('x')",
+        "select * from 'https://example.org/x.csv'",
+        "select next value for s",
         "begin; select 1; commit",
         # What one dialect skips and another one runs.
         "select 1 /*!50000 ; drop table t */",
