@@ -50,7 +50,7 @@ from pmcl.bus.streams import (
     trim_intake,
 )
 from pmcl.bus.subscription import Handler, Subscription
-from pmcl.bus.tasks import background_tasks
+from pmcl.bus.tasks import background_tasks, light_tasks
 
 __all__ = [
     "ACK_WAIT_S",
@@ -105,6 +105,7 @@ __all__ = [
     "find_nats_server",
     "healthy",
     "host_permissions",
+    "light_tasks",
     "open_connection",
     "prepare_server",
     "publish_batch",

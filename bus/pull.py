@@ -8,20 +8,20 @@ the message is in work, so that it does not send it to another.
 Source: facts/reliability, hazards 11, 12 and 18.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Final, NoReturn
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, NoReturn
 
 import anyio
 import msgspec
 import structlog
-from anyio.abc import TaskGroup
 
 from pmcl.bus.connection import Connection
 from pmcl.bus.errors import BusBusyError, BusClosedError, BusTimeoutError, StreamMissingError
 from pmcl.bus.message import PENDING_MESSAGES, Message
 from pmcl.bus.streams import ACK_WAIT_S
 from pmcl.bus.subscription import Handler
-from pmcl.bus.tasks import background_tasks
+from pmcl.bus.tasks import background_tasks, light_tasks
 
 __all__ = ["Delivery", "PullConfig", "pull"]
 
@@ -39,6 +39,9 @@ _ACK: Final = b"+ACK"
 _NAK: Final = b"-NAK"
 _TERM: Final = b"+TERM"
 _PROGRESS: Final = b"+WPI"
+
+
+Handle = Callable[["Delivery"], Coroutine[Any, Any, None]]
 
 
 class PullConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +111,9 @@ class Delivery:
 
 
 async def pull(
-    connection: Connection, config: PullConfig, handle: Callable[[Delivery], Awaitable[None]]
+    connection: Connection,
+    config: PullConfig,
+    handle: Handle,
 ) -> NoReturn:
     """`handle` runs for every message, at most `slots` at once, until cancelled.
 
@@ -122,7 +127,7 @@ async def pull(
     try:
         async with background_tasks() as tasks:
             tasks.start_soon(loop.keep)
-            await loop.run(tasks)
+            await loop.run(await tasks.start(light_tasks))
     finally:
         with anyio.CancelScope(shield=True):
             await loop.give_back()
@@ -134,7 +139,7 @@ class _Loop:
         self,
         connection: Connection,
         config: PullConfig,
-        handle: Callable[[Delivery], Awaitable[None]],
+        handle: Handle,
     ) -> None:
         self._connection = connection
         self._config = config
@@ -160,11 +165,11 @@ class _Loop:
                 if not delivery.settled:
                     await delivery.in_progress()
 
-    async def run(self, tasks: TaskGroup) -> None:
+    async def run(self, handlers: asyncio.TaskGroup) -> None:
         """Ask again, under a new inbox, each time the requests have come to an end."""
         while self._missing < self._config.missing_max:
             await self._wait_ready()
-            await self._serve_inbox(tasks)
+            await self._serve_inbox(handlers)
             await anyio.sleep(_RETRY_S)
         raise StreamMissingError(f"{self._config.stream}/{self._config.durable}")
 
@@ -183,24 +188,24 @@ class _Loop:
             except BusTimeoutError:
                 log.warning("bus.pull_waits", durable=self._config.durable)
 
-    async def _serve_inbox(self, tasks: TaskGroup) -> None:
+    async def _serve_inbox(self, handlers: asyncio.TaskGroup) -> None:
         self._asked.clear()
         self._outstanding = 0
         self._over = False
         self._inbox = self._connection.new_inbox()
-        inbox = await self._connection.subscribe(f"{self._inbox}.*", self._receive(tasks))
+        inbox = await self._connection.subscribe(f"{self._inbox}.*", self._receive(handlers))
         try:
             async with background_tasks() as watch:
                 watch.start_soon(self._watch_lost)
-                await self._serve(tasks)
+                await self._serve(handlers)
         finally:
             await inbox.unsubscribe()
 
-    async def _serve(self, tasks: TaskGroup) -> None:
+    async def _serve(self, handlers: asyncio.TaskGroup) -> None:
         self._heard = anyio.current_time()
         while not self._over:
             self._changed = anyio.Event()
-            self._start(tasks)
+            self._start(handlers)
             await self._ask()
             with anyio.move_on_after(_HEARTBEAT_S):
                 await self._changed.wait()
@@ -245,7 +250,7 @@ class _Loop:
         except (BusClosedError, BusBusyError):
             self._end()
 
-    def _receive(self, tasks: TaskGroup) -> Handler:
+    def _receive(self, handlers: asyncio.TaskGroup) -> Handler:
         def receive(message: Message) -> None:
             self._heard = anyio.current_time()
             if message.status:
@@ -254,7 +259,7 @@ class _Loop:
             self._missing = 0
             self._outstanding = max(0, self._outstanding - 1)
             self._arrived.append(Delivery(self._connection, message))
-            self._start(tasks)
+            self._start(handlers)
             if self._should_ask:
                 self._changed.set()
 
@@ -274,11 +279,11 @@ class _Loop:
             log.info("bus.pull_ended", durable=self._config.durable, status=message.status)
             self._end()
 
-    def _start(self, tasks: TaskGroup) -> None:
+    def _start(self, handlers: asyncio.TaskGroup) -> None:
         while self._arrived and len(self._running) < self._config.slots:
             delivery = self._arrived.pop(0)
             self._running.add(delivery)
-            tasks.start_soon(self._work, delivery)
+            handlers.create_task(self._work(delivery))
 
     async def _work(self, delivery: Delivery) -> None:
         try:

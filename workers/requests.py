@@ -1,6 +1,5 @@
 """Requests: each one gets exactly one reply within its budget, or none; the queues are bounded."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -9,9 +8,9 @@ import anyio
 import anyio.lowlevel
 import msgspec
 import structlog
-from anyio.abc import TaskGroup, TaskStatus
+from anyio.abc import TaskGroup
 
-from pmcl.bus import Connection, Message, Subscription
+from pmcl.bus import Connection, Message, Subscription, light_tasks
 from pmcl.contracts import (
     PREFIX,
     BusError,
@@ -73,7 +72,7 @@ class RequestLoop:
 
     async def serve(self, tasks: TaskGroup) -> None:
         """Subscribe; from now on each request is answered by a task of `tasks`."""
-        requests: asyncio.TaskGroup = await tasks.start(_hold_open)
+        requests = await tasks.start(light_tasks)
 
         def receive(message: Message) -> None:
             requests.create_task(self._serve(message))
@@ -155,13 +154,6 @@ class RequestLoop:
                 if not await _within(changed, ends):
                     place = headers.NUMBER
                     raise EvidencePendingError(place, incoming.number, "committed") from behind
-
-
-async def _hold_open(*, task_status: TaskStatus[asyncio.TaskGroup]) -> None:
-    """Give a group whose tasks end with this one; a task costs a seventh of one of anyio's."""
-    async with asyncio.TaskGroup() as group:
-        task_status.started(group)
-        await anyio.sleep_forever()
 
 
 async def _within(event: anyio.Event, ends: float) -> bool:
