@@ -1,6 +1,16 @@
 """What crosses the wire: structs, subjects, canonical hashing, errors. No I/O, no clock."""
 
 from pmcl.contracts import headers, limits
+from pmcl.contracts.approvals import (
+    Approval,
+    Approvals,
+    ApprovalState,
+    DenyApproval,
+    GrantApproval,
+    ListApprovals,
+    ShowApproval,
+    ShownApproval,
+)
 from pmcl.contracts.canonical import canonical, keyed_digest, parse_strict, sha256
 from pmcl.contracts.checkpoint import (
     ArbitrationTicket,
@@ -24,6 +34,7 @@ from pmcl.contracts.checkpoint import (
 from pmcl.contracts.context import ContextRequest
 from pmcl.contracts.contract import Contract, convert, decode, encode, schema_of
 from pmcl.contracts.errors import (
+    ApprovalDecidedError,
     AuthorityError,
     BusError,
     BusyError,
@@ -44,12 +55,18 @@ from pmcl.contracts.errors import (
     StaleGenerationError,
     TooLargeError,
     TrustNotAllowedError,
+    UnknownApprovalError,
     UnknownEvidenceError,
     UnknownSchemaError,
     refusal,
 )
 from pmcl.contracts.events import (
     EVENTS,
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
+    ApprovalUsed,
     AuditRecorded,
     Cause,
     Evaluated,
@@ -118,6 +135,15 @@ __all__ = [
     "OPS_VERBS",
     "PREFIX",
     "STORED_PREFIX",
+    "Approval",
+    "ApprovalDecidedError",
+    "ApprovalDenied",
+    "ApprovalExpired",
+    "ApprovalGranted",
+    "ApprovalRequested",
+    "ApprovalState",
+    "ApprovalUsed",
+    "Approvals",
     "ArbitrationTicket",
     "AuditReceipt",
     "AuditRecorded",
@@ -138,6 +164,7 @@ __all__ = [
     "ContractError",
     "Count",
     "DeadLetteredError",
+    "DenyApproval",
     "Digest",
     "DisableLease",
     "Effect",
@@ -154,6 +181,7 @@ __all__ = [
     "Freshness",
     "Gap",
     "Grant",
+    "GrantApproval",
     "HashMismatchError",
     "Heartbeat",
     "HoldPlaced",
@@ -172,6 +200,7 @@ __all__ = [
     "LeaseState",
     "LedgerError",
     "LedgerUnavailableError",
+    "ListApprovals",
     "Millis",
     "NotAvailableError",
     "NumberClosed",
@@ -193,6 +222,8 @@ __all__ = [
     "Resources",
     "ResumeLease",
     "Reversibility",
+    "ShowApproval",
+    "ShownApproval",
     "StaleGenerationError",
     "StateCheck",
     "StateItem",
@@ -207,6 +238,7 @@ __all__ = [
     "TrustNotAllowedError",
     "TurnCompleted",
     "Ulid",
+    "UnknownApprovalError",
     "UnknownEvidenceError",
     "UnknownSchemaError",
     "Void",

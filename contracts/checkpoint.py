@@ -211,6 +211,7 @@ class Evaluation(Contract, frozen=True, kw_only=True, tag="pmcl/evaluation/1"):
         reasons: `authority.*`, `sensing.*`, `plan.*`, `hold.*` or `degraded.*` codes; empty on a
             pass.
         revision_request: what would lift the hold, for the model; `None` when nothing would.
+        approval_id: the approval that was used, or the request that waits for an operator.
         expires_at: milliseconds since the epoch by the sidecar's clock.
         valid_for_ms: the same, to be counted on the host's monotonic clock from the request.
     """
@@ -229,5 +230,6 @@ class Evaluation(Contract, frozen=True, kw_only=True, tag="pmcl/evaluation/1"):
     valid_for_ms: Millis
     reasons: tuple[str, ...]
     revision_request: str | None
+    approval_id: Ulid | None = None
     ticket: ArbitrationTicket
     received: Received | None = None

@@ -6,6 +6,7 @@
 from typing import ClassVar
 
 __all__ = [
+    "ApprovalDecidedError",
     "AuthorityError",
     "BusError",
     "BusyError",
@@ -26,6 +27,7 @@ __all__ = [
     "StaleGenerationError",
     "TooLargeError",
     "TrustNotAllowedError",
+    "UnknownApprovalError",
     "UnknownEvidenceError",
     "UnknownSchemaError",
     "refusal",
@@ -138,6 +140,18 @@ class UnknownEvidenceError(RefusedError):
     """A cited evidence id is not in this scope's ledger."""
 
     code = "unknown_evidence"
+
+
+class UnknownApprovalError(RefusedError):
+    """No approval has this id."""
+
+    code = "unknown_approval"
+
+
+class ApprovalDecidedError(RefusedError):
+    """The approval is decided, used or over already; `value` is its state."""
+
+    code = "approval_decided"
 
 
 class NotAvailableError(RefusedError):

@@ -6,6 +6,9 @@ Times are milliseconds, sizes bytes of UTF-8, counts plain numbers.
 from typing import Final
 
 __all__ = [
+    "APPROVALS_WAITING_MAX",
+    "APPROVAL_TTL_MAX_MS",
+    "APPROVAL_TTL_MS",
     "ARGUMENTS_MAX_BYTES",
     "CELL_QUEUE",
     "CLIENT_DEADLINE_MS",
@@ -33,6 +36,11 @@ CLIENT_DEADLINE_MS: Final = 2_000
 LEASE_TTL_MS: Final = 60_000
 HEARTBEAT_MS: Final = 20_000
 FRESHNESS_MS: Final = 300_000
+
+APPROVAL_TTL_MS: Final = 600_000
+APPROVAL_TTL_MAX_MS: Final = 86_400_000
+APPROVALS_WAITING_MAX: Final = 64
+"""Pending and granted approvals of one host."""
 
 CELL_QUEUE: Final = 256
 HOST_QUEUE: Final = 32

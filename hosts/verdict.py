@@ -53,6 +53,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return self.status == "passed"
 
     @property
+    def approval_id(self) -> str | None:
+        """The request that waits for an operator, or the approval that let this call pass."""
+        return None if self.evaluation is None else self.evaluation.approval_id
+
+    @property
     def cause(self) -> str:
         """Why nobody judged it, as a code; "" if somebody did."""
         return "" if self.is_judged or not self.reasons else self.reasons[0].partition(".")[2]

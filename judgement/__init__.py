@@ -10,6 +10,7 @@ from pmcl.judgement.effects import (
     riskier,
 )
 from pmcl.judgement.inputs import (
+    ApprovalRecord,
     CitedEvidence,
     History,
     Inputs,
@@ -23,6 +24,7 @@ from pmcl.judgement.redaction import redact, redact_observation, redact_request,
 from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resource
 
 __all__ = [
+    "ApprovalRecord",
     "CitedEvidence",
     "Classification",
     "Content",

@@ -6,6 +6,7 @@ The ledger stores `Inputs` beside the evaluation, so that any verdict can be jud
 import msgspec
 
 from pmcl.contracts import (
+    ApprovalState,
     AuthoritySnapshot,
     CheckpointRequest,
     Contract,
@@ -15,6 +16,7 @@ from pmcl.contracts import (
 from pmcl.judgement.effects.rules import EffectRules
 
 __all__ = [
+    "ApprovalRecord",
     "CitedEvidence",
     "History",
     "Inputs",
@@ -23,6 +25,29 @@ __all__ = [
     "PastFailure",
     "Release",
 ]
+
+
+class ApprovalRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ledger knows of an operator's approval, with all that it is bound to.
+
+    Attributes:
+        expires_at: until when a granted one counts, milliseconds since the epoch.
+    """
+
+    approval_id: str
+    state: ApprovalState
+    proposal_hash: str
+    generation: int
+    effect: Effect
+    expires_at: int | None = None
+
+    def counts(self, now_ms: int) -> bool:
+        """Return whether it is granted and its time is not over."""
+        return self.state == "granted" and self.expires_at is not None and now_ms < self.expires_at
+
+    def is_over(self, now_ms: int) -> bool:
+        """Return whether it is granted and its time is over."""
+        return self.state == "granted" and not self.counts(now_ms)
 
 
 class CitedEvidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +118,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
         last_evidence_id, last_evidence_at: the newest envelope of scope and host, cited or not.
         holds: every open hold of the scope that shares one of `resource_keys`; more do no harm.
         pending: evaluations of this host that passed and have no outcome yet.
+        approval: what stands for this proposal; looked up only when the judgement asks for it.
+        approvals_waiting: pending and granted ones of this host, looked up together with it.
     """
 
     scope: str
@@ -111,6 +138,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     holds: tuple[OpenHold, ...] = ()
     history: History = History()
     pending: tuple[str, ...] = ()
+    approval: ApprovalRecord | None = None
+    approvals_waiting: int = 0
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,9 +157,15 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         hold_keys: the resources to place it on, those of `Inputs.resource_keys` that no equal hold
             is open on already.
         released: holds to release; empty unless the verdict is `passed`.
+        asks_approval: that an approval is wanted, so that the ledger must be asked for one.
+        uses_approval: the approval that this pass uses up.
+        requests_approval: that an operator is to be asked, under the evaluation's id.
     """
 
     evaluation: Evaluation
     hold_reason: str | None = None
     hold_keys: tuple[str, ...] = ()
     released: tuple[Release, ...] = ()
+    asks_approval: bool = False
+    uses_approval: str | None = None
+    requests_approval: bool = False

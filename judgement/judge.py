@@ -1,7 +1,7 @@
 """A verdict is a function of its inputs: the same inputs give the same bytes, whoever asks.
 
-It can only veto: authority, then prior holds, then the plan, and a pass is what is left. Source:
-SPEC C, DESIGN section 4.
+It can only veto: authority, then prior holds, then the plan, and a pass is what is left. An
+approval answers the wish for one and takes no other reason away. Source: SPEC C, DESIGN section 4.
 """
 
 from typing import Final
@@ -14,6 +14,7 @@ from pmcl.contracts import (
     PlanCheck,
 )
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
+from pmcl.judgement.approval import ApprovalCheck, check_approval
 from pmcl.judgement.authority import authority_reasons
 from pmcl.judgement.effects import classify
 from pmcl.judgement.execution import check_execution
@@ -34,40 +35,49 @@ def judge(inputs: Inputs) -> Judgement:
     request = inputs.request
     classified = classify(request, inputs.rules)
     effect, reversible = classified.effect, classified.reversibility
-    authority = authority_reasons(inputs, effect)
     sensing = sensing_reasons(inputs, effect)
     holds = check_holds(inputs, effect)
     plan = check_plan(inputs, effect, reversible)
-    execution = check_execution(request, classified, within_authority=not authority)
     unmitigated = plan.material and not plan.mitigated
-    reasons = (
-        *authority,
+    found = (
+        *authority_reasons(inputs, effect),
         *sensing,
         *((_PRIOR_HOLD,) if holds.standing else ()),
         *((_UNMITIGATED,) if unmitigated else ()),
     )
-    asked = [sensing_request(sensing)] if sensing else []
+    approval = check_approval(inputs, effect, found)
+    asked = [approval.said] if approval.said else []
+    if sensing:
+        asked.append(sensing_request(sensing))
     if holds.standing or unmitigated:
         asked.append(revision_request(inputs, holds.standing))
-    revision = None if authority else " ".join(asked) or None
+    revision = None if approval.final else " ".join(asked) or None
+    execution = check_execution(request, classified, within_authority=_within(approval))
     hold_keys = unheld(inputs, effect, _UNMITIGATED) if unmitigated else ()
     return Judgement(
-        evaluation=_evaluation(inputs, plan, execution, reasons, revision),
+        evaluation=_evaluation(inputs, plan, execution, approval, revision),
         hold_reason=_UNMITIGATED if hold_keys else None,
         hold_keys=hold_keys,
-        released=() if reasons else holds.lifted,
+        released=() if approval.reasons else holds.lifted,
+        asks_approval=approval.asked,
+        uses_approval=approval.uses,
+        requests_approval=approval.requests,
     )
+
+
+def _within(approval: ApprovalCheck) -> bool:
+    return not any(reason.startswith("authority.") for reason in approval.reasons)
 
 
 def _evaluation(
     inputs: Inputs,
     plan: PlanCheck,
     execution: ExecutionCheck,
-    reasons: tuple[str, ...],
+    approval: ApprovalCheck,
     revision: str | None,
 ) -> Evaluation:
     request = inputs.request
-    status: CheckpointStatus = "held" if reasons else "passed"
+    status: CheckpointStatus = "held" if approval.reasons else "passed"
     expires_at = min(inputs.now_ms + VERDICT_TTL_MS, inputs.lease_expires_at)
     return Evaluation(
         evaluation_id=inputs.evaluation_id,
@@ -82,8 +92,9 @@ def _evaluation(
         proposal_hash=request.proposal_hash,
         expires_at=expires_at,
         valid_for_ms=max(0, expires_at - inputs.now_ms),
-        reasons=reasons,
+        reasons=approval.reasons,
         revision_request=revision,
+        approval_id=approval.approval_id,
         ticket=ArbitrationTicket(
             decision=status, effect=execution.effect, generation=inputs.lease_generation
         ),

@@ -1,6 +1,6 @@
 """The domain state: one module for each concept, its SQL beside it; only `apply` writes."""
 
-from pmcl.ledger import evaluations, evidence, holds, leases, outcomes, payloads, turns
+from pmcl.ledger import approvals, evaluations, evidence, holds, leases, outcomes, payloads, turns
 from pmcl.ledger.keys import KEY_BYTES, LedgerKey
 from pmcl.ledger.record import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, apply, record
 
@@ -11,6 +11,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "LedgerKey",
     "apply",
+    "approvals",
     "evaluations",
     "evidence",
     "holds",

@@ -22,6 +22,7 @@ __all__ = [
     "apply_closed",
     "apply_evaluated",
     "find",
+    "judged",
     "judged_before",
     "pending",
     "stored",
@@ -55,10 +56,16 @@ def judged_before(
         return None
     if row["proposal_hash"] != proposal_hash:
         raise CallIdConflictError("$.call_id", call_id, "one proposal for each call id")
-    content = content_of(tx, scope, row["evaluation_id"])
-    if content is None:
+    before = judged(tx, scope, row["evaluation_id"])
+    if before is None:
         raise NotAvailableError("$.call_id", call_id, "a call whose evaluation is not erased")
-    return _judged.decode(content).evaluation
+    return before.evaluation
+
+
+def judged(tx: Transaction, scope: str, evaluation_id: str) -> Judged | None:
+    """Return what an evaluation read and said; `None` when it was erased or never was."""
+    content = content_of(tx, scope, evaluation_id)
+    return None if content is None else _judged.decode(content)
 
 
 def find(tx: Transaction, scope: str, host: str, evaluation_id: str) -> Row | None:

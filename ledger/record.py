@@ -7,6 +7,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pmcl.contracts import (
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
+    ApprovalUsed,
     AuditRecorded,
     Evaluated,
     Event,
@@ -24,7 +29,7 @@ from pmcl.contracts import (
     Refused,
     TurnCompleted,
 )
-from pmcl.ledger import evaluations, evidence, holds, leases, outcomes, payloads, turns
+from pmcl.ledger import approvals, evaluations, evidence, holds, leases, outcomes, payloads, turns
 from pmcl.outbox import SCHEMAS as OUTBOX_SCHEMAS
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Transaction
@@ -42,6 +47,7 @@ SCHEMAS: Final = (
     evidence.SCHEMA,
     evaluations.SCHEMA,
     holds.SCHEMA,
+    approvals.SCHEMA,
     outcomes.SCHEMA,
 )
 
@@ -51,6 +57,11 @@ def _nothing(tx: Transaction, event: Event) -> None:
 
 
 _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
+    ApprovalDenied: approvals.apply_denied,
+    ApprovalExpired: approvals.apply_expired,
+    ApprovalGranted: approvals.apply_granted,
+    ApprovalRequested: approvals.apply_requested,
+    ApprovalUsed: approvals.apply_used,
     AuditRecorded: outcomes.apply_audited,
     Evaluated: evaluations.apply_evaluated,
     EvidenceRecorded: evidence.apply_recorded,

@@ -46,6 +46,7 @@ from pmcl.workers import (
     LeaseTimes,
     LeaseWorker,
     ObserveWorker,
+    OperatorWorker,
     OutcomeWorker,
     RequestLimits,
     RequestLoop,
@@ -192,6 +193,7 @@ async def _crew(
             CheckpointWorker(key, rules),
             ContextWorker(),
             LeaseWorker(key, times),
+            OperatorWorker(),
         ),
         streams=(
             StreamHandler(working, units, observe),

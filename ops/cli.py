@@ -1,6 +1,7 @@
 """The `pmcl` command. Every command has `--json`; an error is one clear line and exit code 1."""
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,10 @@ __all__ = ["app", "main"]
 
 app = App(name="pmcl", help="A veto-only sidecar between an agent's wish and a tool's effect.")
 host_app = App(name="host", help="Hosts that may connect.")
+approvals_app = App(name="approvals", help="Calls that wait for an operator's word.")
 evaluate_app = App(name="evaluate", help="How well the checkpoint does on recorded input.")
 app.command(host_app)
+app.command(approvals_app)
 app.command(evaluate_app)
 
 StateDir = Annotated[
@@ -122,6 +125,62 @@ def add(
         print_json({"credentials": str(path)})
     else:
         console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
+
+
+@approvals_app.command(name="list")
+def list_(
+    *,
+    ended: Annotated[
+        bool, Parameter(name="--all", negative=(), help="Also those that are over, newest first.")
+    ] = False,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """List the approvals that are pending, or granted and not used yet."""
+    from pmcl.ops.approvals import list_approvals, show_approvals
+
+    found = _run(list_approvals, _settings(state_dir=state_dir), ended=ended)
+    print_json(found) if json else show_approvals(found)
+
+
+@approvals_app.command
+def show(approval: str, *, state_dir: StateDir = None, json: Json = False) -> None:
+    """Show exactly what was proposed, and why it was held."""
+    from pmcl.ops.approvals import read_approval, show_approval
+
+    found = _run(read_approval, _settings(state_dir=state_dir), approval)
+    print_json(found) if json else show_approval(found)
+
+
+@approvals_app.command
+def grant(
+    approval: str,
+    *,
+    expires: Annotated[
+        timedelta | None, Parameter(help="How long it can be used; default 10m, at most 24h.")
+    ] = None,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Let the proposal pass, once. Nothing but the wish for an approval is lifted."""
+    from pmcl.ops.approvals import grant_approval
+
+    _decided(_run(grant_approval, _settings(state_dir=state_dir), approval, expires), as_json=json)
+
+
+@approvals_app.command
+def deny(approval: str, *, state_dir: StateDir = None, json: Json = False) -> None:
+    """Hold the proposal for good, or take back a grant that was not used yet."""
+    from pmcl.ops.approvals import deny_approval
+
+    _decided(_run(deny_approval, _settings(state_dir=state_dir), approval), as_json=json)
+
+
+def _decided(approval: Any, *, as_json: bool) -> None:
+    if as_json:
+        print_json(approval)
+    else:
+        console.print(f"{approval.approval_id} is {approval.state}, by {approval.approver}")
 
 
 @evaluate_app.command

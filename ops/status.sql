@@ -9,6 +9,7 @@ SELECT
     (SELECT count(*) FROM evaluations WHERE status = 'held') AS held,
     (SELECT count(*) FROM evaluations WHERE open = 1) AS awaiting_outcome,
     (SELECT count(*) FROM holds WHERE released_at IS NULL) AS open_holds,
+    (SELECT count(*) FROM approvals WHERE state = 'pending') AS pending_approvals,
     (SELECT count(*) FROM outcomes WHERE corrected_by IS NULL) AS outcomes,
     (SELECT count(*) FROM parked_outcomes) AS parked_outcomes,
     (SELECT count(*) FROM listed_outcomes) AS listed_outcomes,

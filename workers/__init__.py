@@ -5,6 +5,7 @@ from pmcl.workers.commits import CommitSignal
 from pmcl.workers.context import ContextWorker
 from pmcl.workers.lease import LeaseTimes, LeaseWorker
 from pmcl.workers.observe import AllowedTrust, ObserveWorker
+from pmcl.workers.operators import OperatorWorker
 from pmcl.workers.outcome import OutcomeWorker
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.streams import DeadLetter, StreamHandler
@@ -32,6 +33,7 @@ __all__ = [
     "LeaseTimes",
     "LeaseWorker",
     "ObserveWorker",
+    "OperatorWorker",
     "OutcomeWorker",
     "Reject",
     "RequestLimits",

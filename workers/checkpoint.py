@@ -28,11 +28,12 @@ from pmcl.contracts import (
     limits,
     proposal_hash,
 )
-from pmcl.judgement import EffectRules, Inputs, Judgement, judge, redact_request
+from pmcl.judgement import EffectRules, Inputs, Judgement, redact_request
 from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes
 from pmcl.ledger.evaluations import Judged
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
+from pmcl.workers.approving import approval_events, judge_once
 from pmcl.workers.worker import Decision, Incoming
 
 __all__ = ["CheckpointWorker", "Proposal"]
@@ -93,7 +94,7 @@ class CheckpointWorker:
         if before is not None:
             left_ms = max(0, before.expires_at - unit.now_ms)
             return Decision(reply=msgspec.structs.replace(before, valid_for_ms=left_ms))
-        judgement = judge(inputs)
+        inputs, judgement = judge_once(unit, inputs)
         payload = Payload(
             scope=scope,
             id=prepared.evaluation_id,
@@ -154,12 +155,8 @@ def _events(
     check, forecast = evaluation.execution_check, evaluation.plan_check.forecast
     receipt = request.expected_receipt
     cited = tuple(item.evidence_id for item in inputs.evidence)
-    whose: dict[str, Any] = {
-        "scope": inputs.scope,
-        "host": inputs.host,
-        "at_ms": unit.now_ms,
-        "evaluation_id": evaluation.evaluation_id,
-    }
+    sender: dict[str, Any] = {"scope": inputs.scope, "host": inputs.host, "at_ms": unit.now_ms}
+    whose = sender | {"evaluation_id": evaluation.evaluation_id}
     evaluated = Evaluated(
         **whose,
         call_id=request.call_id,
@@ -186,8 +183,9 @@ def _events(
         HoldReleased(**whose, hold_id=release.hold_id, evidence_ids=release.evidence_ids)
         for release in judgement.released
     )
+    approved = (*approval_events(inputs, judgement, sender),)
     if judgement.hold_reason is None:
-        return (evaluated, *released)
+        return (evaluated, *released, *approved)
     placed = HoldPlaced(
         **whose,
         hold_id=evaluation.evaluation_id,  # an evaluation places one hold at most
@@ -197,4 +195,4 @@ def _events(
         lift="evidence_about_resource",
         cited=cited,
     )
-    return (evaluated, *released, placed)
+    return (evaluated, *released, *approved, placed)

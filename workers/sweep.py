@@ -1,14 +1,16 @@
 """The sweep: what nobody asks for is done within a second.
 
-Expired leases end, abandoned evaluations close as `unknown`, parked outcomes find their evaluation.
+Expired leases and approvals end, abandoned evaluations close as `unknown`, parked outcomes find
+their evaluation.
 """
 
 from collections.abc import Iterator
+from typing import Literal
 
 from ulid_transform import ulid_now
 
-from pmcl.contracts import Event, Outcome, OutcomeLinked
-from pmcl.ledger import evaluations, leases, outcomes
+from pmcl.contracts import ApprovalExpired, Event, Outcome, OutcomeLinked
+from pmcl.ledger import approvals, evaluations, leases, outcomes
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Row
 from pmcl.workers.lease import lease_ended
@@ -25,6 +27,10 @@ def sweep(unit: UnitOfWork) -> Iterator[Event]:
     """
     for lease in leases.expired(unit.tx, unit.now_ms):
         yield lease_ended(unit, lease, "expired")
+    for row in approvals.lapsed(unit.tx, unit.now_ms):
+        yield _expired(unit, row, "time")
+    for row in approvals.orphaned(unit.tx):
+        yield _expired(unit, row, "lease_over")
     for row in evaluations.abandoned(unit.tx, unit.now_ms):
         yield _unknown(unit, row)
     for scope, host, outcome in outcomes.linkable(unit.tx):
@@ -47,4 +53,14 @@ def _unknown(unit: UnitOfWork, evaluation: Row) -> OutcomeLinked:
         reported_by="sidecar",
         corrects=None,
         verified=False,
+    )
+
+
+def _expired(unit: UnitOfWork, row: Row, reason: Literal["lease_over", "time"]) -> ApprovalExpired:
+    return ApprovalExpired(
+        scope=row["scope"],
+        host=row["host"],
+        at_ms=unit.now_ms,
+        approval_id=row["approval_id"],
+        reason=reason,
     )

@@ -142,6 +142,8 @@ def _answer(
     decision = worker.decide(unit, incoming, prepared)
     _write(unit, decision)
     assert decision.reply is not None
+    if received is None:
+        return decision.reply
     return msgspec.structs.replace(decision.reply, received=received)
 
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from pmcl.bus import Credentials
+from pmcl.contracts import AuthoritySnapshot
 from pmcl.hosts import Host, HostConfig
 from tests.acceptance.facts import count, until
 from tests.acceptance.processes import PMCL, Child, Finished, child, pmcl
@@ -94,10 +95,12 @@ async def added(state_dir: Path, name: str = "alice") -> Path:
 
 
 @asynccontextmanager
-async def connected(credentials: Path) -> AsyncIterator[Host]:
+async def connected(
+    credentials: Path, authority: AuthoritySnapshot = AUTHORITY
+) -> AsyncIterator[Host]:
     config = HostConfig(
         credentials=Credentials.load(credentials),
-        authority=AUTHORITY,
+        authority=authority,
         state_dir=credentials.parent / "hosts",
     )
     async with Host.connect(config) as host:
@@ -140,3 +143,38 @@ async def test_status_tells_what_runs(tmp_path: Path) -> None:
         status = await until(shown)
         assert (status["running"], status["pid"]) == (True, sidecar.pid)
         assert (status["ledger"]["evidence"], status["ledger"]["passed"]) == (1, 1)
+
+
+async def test_an_approval_outlives_the_sidecar_and_lets_one_call_pass(tmp_path: Path) -> None:
+    state_dir = tmp_path / "state"
+    place = ("--json", "--state-dir", str(state_dir))
+    approve = msgspec.structs.replace(AUTHORITY, tools={"*": "approve"})
+    credentials = await added(state_dir)
+    async with embedded(state_dir) as sidecar, connected(credentials, approve) as host:
+        held = await host.check(reading("/work/x"))
+        assert held.reasons == ("authority.approval_required",)
+        sidecar.send(signal.SIGKILL)
+        await sidecar.wait()
+        async with embedded(state_dir):
+            (listed,) = one(await run("approvals", "list", *place))["approvals"]
+            assert (listed["approval_id"], listed["state"]) == (held.approval_id, "pending")
+            shown = one(await run("approvals", "show", listed["approval_id"], *place))
+            assert shown["request"]["tool"]["name"] == listed["tool"]
+
+            async def answered() -> bool:
+                return (await host.check(reading("/work/y"))).evaluation is not None
+
+            await until(answered)
+            grant = ("approvals", "grant", listed["approval_id"], "--expires", "5m")
+            granted = one(await run(*grant, *place))
+            assert granted["expires_at"] - granted["decided_at"] == 300_000
+
+            async def judged() -> tuple[str, ...] | None:
+                verdict = await host.check(reading("/work/x"))
+                return None if verdict.evaluation is None else (verdict.status, *verdict.reasons)
+
+            assert await until(judged) == ("passed",)
+            assert await judged() == ("held", "authority.approval_required")
+            refused = await run("approvals", "deny", listed["approval_id"], *place[1:])
+            assert refused.code == 1
+            assert "approval_decided" in refused.stdout + refused.stderr

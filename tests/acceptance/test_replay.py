@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 from pmcl.bus import (
@@ -28,7 +29,7 @@ from pmcl.store import StoreConfig, Writer, open_writer
 from pmcl.workers import ObserveWorker, OutcomeWorker, StreamHandler, Units
 from tests.acceptance.facts import count, digests, log_is_the_journal, rows, until
 from tests.acceptance.load import loading
-from tests.acceptance.world import World, about, deleting
+from tests.acceptance.world import AUTHORITY, World, about, deleting
 
 pytestmark = pytest.mark.anyio
 
@@ -44,6 +45,9 @@ async def work(world: World) -> None:
         assert (await host.check(deleting("/work/x", seen))).status == "passed"  # and left unused
         await host.observe(source="ls", summary="mine", trust="operator")
         await host.complete("turn")
+    approve = msgspec.structs.replace(AUTHORITY, tools={"*": "approve"})
+    async with Host.connect(world.host("t", "a", authority=approve)) as host:
+        assert (await host.check(deleting("/work/x"))).approval_id is not None
     async with loading(world.host()) as load:
         await load.grows(acked=1000, used=20)
 

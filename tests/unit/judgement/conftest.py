@@ -7,6 +7,7 @@ from hypothesis import settings
 from pmcl.contracts import (
     AuthoritySnapshot,
     CheckpointRequest,
+    Effect,
     Premortem,
     Resource,
     Tool,
@@ -23,6 +24,23 @@ ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
 
 MakeRequest = Callable[..., CheckpointRequest]
 MakeInputs = Callable[..., Inputs]
+EFFECTS: tuple[Effect, ...] = (
+    "inspect_local",
+    "network",
+    "sensing",
+    "mutation",
+    "communication",
+    "execution",
+)
+
+
+def _authority(**changes: Any) -> AuthoritySnapshot:
+    return AuthoritySnapshot(
+        tools=changes.get("tools", {"*": "grant"}),
+        effects=changes.get("effects", dict.fromkeys(EFFECTS, "grant")),
+        writable_roots=changes.get("roots", ("/project",)),
+        network_hosts=changes.get("hosts", ("*",)),
+    )
 
 
 def _request(tool: str = "write_file", **changes: Any) -> CheckpointRequest:
@@ -48,22 +66,7 @@ def _inputs(request: CheckpointRequest, **changes: Any) -> Inputs:
         "evaluation_id": ULID + "1",
         "now_ms": NOW_MS,
         "request": request,
-        "authority": AuthoritySnapshot(
-            tools={"*": "grant"},
-            effects=dict.fromkeys(
-                (
-                    "inspect_local",
-                    "network",
-                    "sensing",
-                    "mutation",
-                    "communication",
-                    "execution",
-                ),
-                "grant",
-            ),
-            writable_roots=("/project",),
-            network_hosts=("*",),
-        ),
+        "authority": _authority(),
         "lease_generation": 3,
         "lease_expires_at": NOW_MS + LEASE_MS,
         "resource_keys": ("key-notes",),
@@ -101,6 +104,11 @@ def make_request() -> MakeRequest:
 @pytest.fixture(scope="session")
 def make_inputs() -> MakeInputs:
     return _inputs
+
+
+@pytest.fixture(scope="session")
+def make_authority() -> Callable[..., AuthoritySnapshot]:
+    return _authority
 
 
 @pytest.fixture(scope="session")

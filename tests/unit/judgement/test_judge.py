@@ -38,6 +38,7 @@ def test_evaluation_has_every_field_of_the_contract(make_request: Any, make_inpu
         "valid_for_ms",
         "reasons",
         "revision_request",
+        "approval_id",
         "ticket",
         "received",
     }

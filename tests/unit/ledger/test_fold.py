@@ -47,6 +47,7 @@ async def _work(ledger: Ledger) -> list[Desk]:
         await _hold_and_lift(desk)
         await _outcomes(desk)
         await _misbehave(desk)
+        await _approvals(desk)
         await desk.say("heartbeat", Heartbeat)
         await desk.say("complete", CompleteTurn, turn_id="turn-1", responded=True)
         ledger.clock.now_ms += 1_000
@@ -92,6 +93,15 @@ async def _outcomes(desk: Desk) -> None:
             status="succeeded",
         )
     )
+
+
+async def _approvals(desk: Desk) -> None:
+    await desk.grant(await desk.asked())
+    assert (await desk.asked()).checkpoint_status == "passed"
+    await desk.grant(await desk.asked(), lifetime_ms=1)
+    desk.ledger.clock.now_ms += 1
+    await desk.deny(await desk.asked())
+    await desk.asked(arguments={"path": NOTES.value, "text": "left waiting"})
 
 
 async def _misbehave(desk: Desk) -> None:

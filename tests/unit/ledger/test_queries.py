@@ -9,7 +9,16 @@ from tests.unit.workers.desk import Ledger
 
 pytestmark = pytest.mark.anyio
 
-_MODULES = ("evaluations", "evidence", "holds", "leases", "outcomes", "payloads", "turns")
+_MODULES = (
+    "approvals",
+    "evaluations",
+    "evidence",
+    "holds",
+    "leases",
+    "outcomes",
+    "payloads",
+    "turns",
+)
 _QUERIES = [
     (module, name) for module in _MODULES for name in load_queries("pmcl.ledger", module).texts
 ]

@@ -18,6 +18,8 @@ SCANS = {
     ("outbox/host_file", "late_reservations"): "as many rows as calls are on their way",
     ("outbox/host_file", "owners"): "as many rows as calls are on their way",
     ("ledger/outcomes", "linkable"): "parked outcomes only: they leave as soon as they link",
+    ("ledger/approvals", "waiting"): "asked by an operator; a bounded number of each host",
+    ("ledger/approvals", "orphaned"): "those that wait only: a bounded number of each host",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
     ("ops/demo", "counts"): "a ledger of a few rows",
 }

@@ -11,15 +11,18 @@ from ulid_transform import ulid_now
 from pmcl.bus import Connection, Delivery, Message
 from pmcl.contracts import (
     EVENTS,
+    Approval,
     AuditReceipt,
     AuthoritySnapshot,
     BeginLease,
     BusError,
     CheckpointRequest,
     Contract,
+    DenyApproval,
     Effect,
     Evaluation,
     Event,
+    GrantApproval,
     Lease,
     LeaseState,
     Observation,
@@ -43,6 +46,7 @@ from pmcl.workers import (
     LeaseTimes,
     LeaseWorker,
     ObserveWorker,
+    OperatorWorker,
     OutcomeWorker,
     RequestWorker,
     StreamHandler,
@@ -193,6 +197,34 @@ class Desk:
         evaluation = await self.ask(self.checkpoint, request.kind, request, number)
         assert isinstance(evaluation, Evaluation)
         return evaluation
+
+    async def say_as_operator(self, verb: str, body: Contract) -> Any:
+        """The committed reply to an operator."""
+        subject = Subject("ops", "", "", verb)
+        incoming = Incoming(subject=subject, body=body)
+        worker = OperatorWorker()
+        await worker.prepare(incoming)
+        return await self.ledger.units.answer(worker, incoming, None)
+
+    async def asked(self, **changes: Any) -> Evaluation:
+        """A rename that only an operator's word is missing for."""
+        seen = await self.observe(resources=(NOTES,))
+        request = self.request("rename_file", premortem=premortem(seen), **changes)
+        return await self.check(request)
+
+    async def grant(self, evaluation: Evaluation, **changes: Any) -> Approval:
+        assert evaluation.approval_id is not None
+        grant = GrantApproval(approval_id=evaluation.approval_id, label="ann", **changes)
+        approval = await self.say_as_operator("approve", grant)
+        assert isinstance(approval, Approval)
+        return approval
+
+    async def deny(self, evaluation: Evaluation) -> Approval:
+        assert evaluation.approval_id is not None
+        deny = DenyApproval(approval_id=evaluation.approval_id, label="ann")
+        approval = await self.say_as_operator("deny", deny)
+        assert isinstance(approval, Approval)
+        return approval
 
     async def passed(self, **changes: Any) -> Evaluation:
         """A write that passes, since fresh evidence about its target is cited."""

@@ -405,7 +405,7 @@ async def test_authority_holds_whatever_evidence_is_shown(
     evaluation = await desk.check(desk.request(**changes, premortem=premortem(seen)))
     assert evaluation.checkpoint_status == "held"
     assert evaluation.reasons == (reason,)
-    assert evaluation.revision_request is None
+    assert (evaluation.revision_request is None) is (reason != "authority.approval_required")
     assert await ledger.events(HoldPlaced) == []
 
 

@@ -1,0 +1,141 @@
+"""`pmcl approvals`: what waits for an operator, what exactly it is, and the operator's word.
+
+What is shown is what the evaluation read: sanitized, whole, and with nothing that a terminal hides.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from rich.table import Table
+
+from pmcl.contracts import (
+    Approval,
+    Approvals,
+    DenyApproval,
+    GrantApproval,
+    ListApprovals,
+    ShowApproval,
+    ShownApproval,
+    convert,
+)
+from pmcl.ops.asking import ask_sidecar, operator_label
+from pmcl.ops.console import console
+from pmcl.ops.settings import Settings
+
+__all__ = [
+    "deny_approval",
+    "grant_approval",
+    "list_approvals",
+    "read_approval",
+    "show_approval",
+    "show_approvals",
+]
+
+
+async def list_approvals(settings: Settings, *, ended: bool = False) -> Approvals:
+    """Return the approvals that wait, or the newest of all. Raises as `ask_sidecar`."""
+    return await ask_sidecar(settings, "approvals", ListApprovals(ended=ended), Approvals)
+
+
+async def read_approval(settings: Settings, approval_id: str) -> ShownApproval:
+    """Return one approval with what was proposed. Raises as `ask_sidecar`."""
+    question = _fitting(ShowApproval, approval_id=approval_id)
+    return await ask_sidecar(settings, "approval", question, ShownApproval)
+
+
+async def grant_approval(
+    settings: Settings, approval_id: str, expires: timedelta | None = None
+) -> Approval:
+    """Let the proposal pass once, within `expires`. Raises as `ask_sidecar`."""
+    lifetime = {} if expires is None else {"lifetime_ms": round(expires.total_seconds() * 1000)}
+    question = _fitting(GrantApproval, approval_id=approval_id, label=operator_label(), **lifetime)
+    return await ask_sidecar(settings, "approve", question, Approval)
+
+
+async def deny_approval(settings: Settings, approval_id: str) -> Approval:
+    """Hold the proposal for good, or take a grant back. Raises as `ask_sidecar`."""
+    question = _fitting(DenyApproval, approval_id=approval_id, label=operator_label())
+    return await ask_sidecar(settings, "deny", question, Approval)
+
+
+def _fitting(kind: Any, **fields: Any) -> Any:
+    """Return a question whose fields were given on the command line."""
+    return convert(msgspec.to_builtins(kind(**fields)), kind)
+
+
+def show_approvals(found: Approvals) -> None:
+    """Print a list for people."""
+    if not found.approvals:
+        console.print("No approval waits.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("id", "state", "host", "tool", "effect", "asked", "until", "approver"):
+        table.add_column(column, overflow="fold", no_wrap=column == "id")
+    for approval in found.approvals:
+        table.add_row(
+            approval.approval_id,
+            approval.state,
+            f"{approval.scope}/{approval.host}",
+            _whole(f"{approval.server}/{approval.tool}"),
+            approval.effect,
+            _time(approval.requested_at),
+            _time(approval.expires_at),
+            approval.approver or "",
+        )
+    console.print(table, markup=False)
+    if found.more:
+        console.print("There are more.")
+
+
+def show_approval(found: ShownApproval) -> None:
+    """Print one approval for people: who asks, for exactly what, and why it was held."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _lines(found):
+        table.add_row(name, text)
+    console.print(table, markup=False)
+
+
+def _lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
+    approval, request = found.approval, found.request
+    yield "approval", approval.approval_id
+    yield "state", approval.state
+    yield "asked by", f"{approval.scope}/{approval.host}, generation {approval.generation}"
+    yield "asked", _time(approval.requested_at)
+    yield "tool", _whole(f"{approval.server}/{approval.tool}")
+    yield "effect", approval.effect
+    if request is None:
+        yield "proposal", "erased"
+    else:
+        yield "goal", _whole(request.goal)
+        yield "arguments", _whole(request.arguments)
+        for resource in request.resources:
+            yield "resource", f"{resource.kind} {_whole(resource.value)}"
+        yield "expected", _whole(request.expected_outcome)
+    for reason in found.reasons:
+        yield "reason", reason
+    if approval.approver is not None:
+        yield "approver", approval.approver
+        yield "decided", _time(approval.decided_at)
+    if approval.expires_at is not None:
+        yield "until", _time(approval.expires_at)
+    if approval.used_by is not None:
+        yield "used by", approval.used_by
+
+
+def _whole(value: Any) -> str:
+    """Return a value as JSON, never cut; what does not print is escaped, so that nothing hides."""
+    if value is None:
+        return "missing"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _time(at_ms: int | None) -> str:
+    if at_ms is None:
+        return ""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")

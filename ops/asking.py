@@ -1,0 +1,78 @@
+"""How an operator's command asks the running sidecar, under the operator's own identity.
+
+The seed lies in the state directory, so whoever can read that may decide.
+"""
+
+import getpass
+import re
+from typing import Final, TypeVar, cast
+
+import anyio.to_thread
+
+from pmcl.bus import (
+    BusTimeoutError,
+    Keyring,
+    NoRespondersError,
+    ServerConfig,
+    open_connection,
+    prepare_server,
+)
+from pmcl.contracts import (
+    Contract,
+    ErrorReply,
+    PmclError,
+    Subject,
+    decode,
+    encode,
+    limits,
+    refusal,
+)
+from pmcl.ops.settings import Settings
+
+__all__ = ["NotRunningError", "ask_sidecar", "operator_label"]
+
+C = TypeVar("C", bound=Contract)
+
+_CONNECT_S: Final = 5.0
+_REPLY_MAX_BYTES: Final = 2 * limits.MESSAGE_MAX_BYTES
+_not_in_label = re.compile(r"[^A-Za-z0-9._:/-]+")
+
+
+class NotRunningError(PmclError):
+    """No sidecar answers for this state directory."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(f"no sidecar answers for {settings.state_dir}: start it with `pmcl up`")
+
+
+async def ask_sidecar(settings: Settings, verb: str, question: Contract, answer: type[C]) -> C:
+    """Return the sidecar's reply to an operator.
+
+    Raises:
+        RefusedError: the sidecar refused, by the class that its code names.
+        NotRunningError: nobody answered.
+    """
+    keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
+    ports = prepare_server(ServerConfig(state_dir=settings.state_dir / "nats"), keyring)
+    config = keyring.connection_config("operator", settings.server_url or ports.url)
+    try:
+        async with open_connection(config) as connection:
+            await connection.wait_ready(_CONNECT_S)
+            reply = await connection.request(
+                str(Subject("ops", "", "", verb)), encode(question), timeout_s=_CONNECT_S
+            )
+    except (BusTimeoutError, NoRespondersError) as error:
+        raise NotRunningError(settings) from error
+    decoded = decode(reply.data, answer, ErrorReply, max_bytes=_REPLY_MAX_BYTES)
+    if isinstance(decoded, ErrorReply):
+        raise refusal(decoded.code, decoded.field, decoded.value, decoded.limit)
+    return cast("C", decoded)
+
+
+def operator_label() -> str:
+    """Return the local user's name, as a label: it says who decided, it proves nothing."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = ""
+    return _not_in_label.sub("-", name)[:64] or "unknown"
