@@ -6,6 +6,8 @@ as gaps close, so the inbox does not grow with the number of messages.
 
 from typing import Final
 
+import msgspec
+
 from pmcl.contracts import Received
 from pmcl.outbox.epoch import found_ledger
 from pmcl.store import Transaction, load_queries
@@ -14,6 +16,8 @@ __all__ = ["mark", "received", "through"]
 
 _queries = load_queries("pmcl.outbox", "inbox")
 SCHEMA: Final = _queries.schema
+
+_numbers = msgspec.json.Decoder(tuple[int, ...])
 
 
 def through(tx: Transaction, scope: str, host: str, epoch: str) -> int:
@@ -24,15 +28,16 @@ def through(tx: Transaction, scope: str, host: str, epoch: str) -> int:
 
 def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> bool:
     """Mark a number as seen; return whether it was new."""
-    watermark = through(tx, scope, host, epoch)
-    if number <= watermark:
+    seen = received(tx, scope, host, epoch)
+    if number <= seen.through:
         return False
-    if number > watermark + 1:
+    if number > seen.through + 1:
         added = tx.run(_queries.add_beyond, scope=scope, host=host, epoch=epoch, number=number)
         return added > 0
-    end = number
-    while (last := _contiguous(_beyond(tx, scope, host, epoch, end), end)) > end:
+    end, beyond = number, seen.beyond
+    while (last := _contiguous(beyond, end)) > end:
         end = last
+        beyond = _beyond(tx, scope, host, epoch, end)
     tx.run(_queries.advance, scope=scope, host=host, epoch=epoch, through=end)
     if end > number:
         tx.run(_queries.drop_beyond, scope=scope, host=host, epoch=epoch, through=end)
@@ -41,14 +46,14 @@ def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> boo
 
 def received(tx: Transaction, scope: str, host: str, epoch: str) -> Received:
     """Return what a host may forget: the watermark and the lowest numbers beyond it."""
-    row = tx.one(_queries.receipts, scope=scope, host=host, epoch=epoch)
+    row = tx.one(_queries.seen, scope=scope, host=host, epoch=epoch)
     if row is None:
         found_ledger(tx)
         return received(tx, scope, host, epoch)
     return Received(
         ledger_epoch=row["ledger_epoch"],
         through=row["through"],
-        beyond=_beyond(tx, scope, host, epoch, row["through"]),
+        beyond=_numbers.decode(row["beyond"]),
     )
 
 

@@ -18,8 +18,13 @@ CREATE TABLE inbox_beyond (
 -- name: through
 SELECT through FROM inbox_watermarks WHERE scope = :scope AND host = :host AND epoch = :epoch;
 
--- name: receipts
-SELECT l.epoch AS ledger_epoch, coalesce(w.through, 0) AS through FROM ledger AS l
+-- name: seen
+SELECT l.epoch AS ledger_epoch, coalesce(w.through, 0) AS through,
+       (SELECT json_group_array(number) FROM (
+            SELECT number FROM inbox_beyond
+            WHERE scope = :scope AND host = :host AND epoch = :epoch
+            ORDER BY number LIMIT 256)) AS beyond
+FROM ledger AS l
 LEFT JOIN inbox_watermarks AS w ON w.scope = :scope AND w.host = :host AND w.epoch = :epoch
 WHERE l.one = 1;
 

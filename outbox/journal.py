@@ -59,10 +59,12 @@ def head(tx: Transaction) -> Head:
     return Head(0, GENESIS) if row is None else Head(row["sequence"], row["hash"])
 
 
-def append(tx: Transaction, subject: str, body: bytes) -> JournalRow:
-    """Append a fact and return its row."""
-    before = head(tx)
-    row = JournalRow(before.sequence + 1, subject, body, chain_hash(before.hash, subject, body))
+def append(
+    tx: Transaction, subject: str, body: bytes, before: JournalRow | None = None
+) -> JournalRow:
+    """Append a fact and return its row; `before` is the last one where the caller knows it."""
+    last = before or head(tx)
+    row = JournalRow(last.sequence + 1, subject, body, chain_hash(last.hash, subject, body))
     tx.run(_queries.append, sequence=row.sequence, subject=subject, body=body, hash=row.hash)
     return row
 

@@ -34,6 +34,7 @@ class UnitOfWork:
         body = encode(event)
         if len(body) > _EVENT_MAX_BYTES:
             raise TooLargeError("$", f"{len(body)} bytes", f"{_EVENT_MAX_BYTES} bytes")
-        row = append(self.tx, event_subject(event), body)
+        before = self.published[-1] if self.published else None
+        row = append(self.tx, event_subject(event), body, before)
         self.published.append(row)
         return row.sequence

@@ -91,8 +91,10 @@ class Committer:
         connection.execute("BEGIN IMMEDIATE")
         try:
             before = connection.total_changes
-            done = [self._run(connection, job) for job in jobs]
-            connection.execute("COMMIT")
+            alone = len(jobs) == 1
+            done = [self._run(connection, job, alone=alone) for job in jobs]
+            if connection.in_transaction:  # else the only unit was undone
+                connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise _GroupLostError from error
         finally:
@@ -100,8 +102,10 @@ class Committer:
         self.changed = self.changed or connection.total_changes != before
         return done
 
-    def _run(self, connection: sqlite3.Connection, job: Job) -> Done:
-        connection.execute("SAVEPOINT unit")
+    def _run(self, connection: sqlite3.Connection, job: Job, *, alone: bool) -> Done:
+        """Run one unit; where others share the transaction, a savepoint keeps them apart."""
+        if not alone:
+            connection.execute("SAVEPOINT unit")
         value: Any = None
         failure: BaseException | None = None
         try:
@@ -114,8 +118,9 @@ class Committer:
         if not connection.in_transaction:
             raise _GroupLostError from failure
         if failure is not None:
-            connection.execute("ROLLBACK TO unit")
-        connection.execute("RELEASE unit")
+            connection.execute("ROLLBACK" if alone else "ROLLBACK TO unit")
+        if not alone:
+            connection.execute("RELEASE unit")
         return Done(job.future, value, failure)
 
     def _leave(self, connection: sqlite3.Connection) -> None:
