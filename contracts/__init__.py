@@ -13,6 +13,8 @@ from pmcl.contracts.approvals import (
 )
 from pmcl.contracts.canonical import canonical, keyed_digest, parse_strict, sha256
 from pmcl.contracts.checkpoint import (
+    PLAN_TOOL,
+    RECOMMENDATION_TOOL,
     ArbitrationTicket,
     CheckpointRequest,
     CheckpointStatus,
@@ -23,6 +25,7 @@ from pmcl.contracts.checkpoint import (
     Freshness,
     Justification,
     PlanCheck,
+    PlanStep,
     Premortem,
     Reversibility,
     StateCheck,
@@ -57,6 +60,7 @@ from pmcl.contracts.errors import (
     TrustNotAllowedError,
     UnknownApprovalError,
     UnknownEvidenceError,
+    UnknownPlanError,
     UnknownSchemaError,
     refusal,
 )
@@ -133,7 +137,9 @@ __all__ = [
     "EVENTS",
     "LEASE_VERBS",
     "OPS_VERBS",
+    "PLAN_TOOL",
     "PREFIX",
+    "RECOMMENDATION_TOOL",
     "STORED_PREFIX",
     "Approval",
     "ApprovalDecidedError",
@@ -212,6 +218,7 @@ __all__ = [
     "OutcomeStatus",
     "OutcomeVerified",
     "PlanCheck",
+    "PlanStep",
     "PmclError",
     "Premortem",
     "Receipt",
@@ -240,6 +247,7 @@ __all__ = [
     "Ulid",
     "UnknownApprovalError",
     "UnknownEvidenceError",
+    "UnknownPlanError",
     "UnknownSchemaError",
     "Void",
     "arguments_commitment",

@@ -3,17 +3,20 @@
 Source: SPEC C1, C2, C4 to C6.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from pmcl.contracts.contract import Contract
 from pmcl.contracts.evidence import Confidence, Resources
 from pmcl.contracts.lease import Effect
+from pmcl.contracts.limits import PLAN_STEPS_MAX
 from pmcl.contracts.names import Count, Digest, EvidenceIds, Id, Key, Millis, Text, Ulid
 from pmcl.contracts.receipts import Received
 
 __all__ = [
+    "PLAN_TOOL",
+    "RECOMMENDATION_TOOL",
     "ArbitrationTicket",
     "CheckpointRequest",
     "CheckpointStatus",
@@ -24,6 +27,7 @@ __all__ = [
     "Freshness",
     "Justification",
     "PlanCheck",
+    "PlanStep",
     "Premortem",
     "Reversibility",
     "StateCheck",
@@ -44,6 +48,15 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     server: Key
     name: Key
     definition_hash: Digest
+
+
+_NO_DEFINITION: Final = "0" * 64
+PLAN_TOOL: Final = Tool(server="pmcl", name="plan", definition_hash=_NO_DEFINITION)
+"""Stands where a plan has no tool."""
+RECOMMENDATION_TOOL: Final = Tool(
+    server="pmcl", name="recommendation", definition_hash=_NO_DEFINITION
+)
+"""Stands where a recommendation has no tool."""
 
 
 class ToolAnnotations(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +108,20 @@ class Justification(msgspec.Struct, frozen=True, kw_only=True):
     residual_risks: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
 
 
+class PlanStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool call that a plan intends; it is asked for again when its turn comes.
+
+    Attributes:
+        arguments: sanitized; `None` when they are not known yet.
+    """
+
+    tool: Tool
+    arguments: dict[str, Any] | None = None
+    effect: Effect | None = None
+    resources: Resources = ()
+    expected_outcome: Text | None = None
+
+
 class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoint-request/1"):
     """A proposal, before anything was dispatched. A field that is `None` is explicitly missing.
 
@@ -105,6 +132,8 @@ class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoin
         proposal_hash: see `pmcl.contracts.proposals`.
         definition: what `tool.definition_hash` pins, at most 16 KiB of canonical JSON; `None` when
             the host does not show it, and then nothing is known of it.
+        steps: of a plan, in order.
+        plan_call_id: call id of the plan that a tool call belongs to; a held one holds it.
         read_only: the host's hint; never believed on its own.
         effect: the effect the host claims; the riskier of it and the sidecar's own counts.
     """
@@ -119,6 +148,8 @@ class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoin
     arguments_commitment: Digest
     proposal_hash: Digest
     definition: ToolDefinition | None = None
+    steps: Annotated[tuple[PlanStep, ...], msgspec.Meta(max_length=PLAN_STEPS_MAX)] = ()
+    plan_call_id: Id | None = None
     resources: Resources = ()
     expected_outcome: Text | None = None
     expected_receipt: ExpectedReceipt | None = None

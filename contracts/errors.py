@@ -29,6 +29,7 @@ __all__ = [
     "TrustNotAllowedError",
     "UnknownApprovalError",
     "UnknownEvidenceError",
+    "UnknownPlanError",
     "UnknownSchemaError",
     "refusal",
 ]
@@ -140,6 +141,12 @@ class UnknownEvidenceError(RefusedError):
     """A cited evidence id is not in this scope's ledger."""
 
     code = "unknown_evidence"
+
+
+class UnknownPlanError(RefusedError):
+    """The plan that a call names was never judged."""
+
+    code = "unknown_plan"
 
 
 class UnknownApprovalError(RefusedError):

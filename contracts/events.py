@@ -137,6 +137,7 @@ class Evaluated(Event, frozen=True, kw_only=True, tag="pmcl/evaluated/1"):
     """A checkpoint was decided; what it read and said is its payload.
 
     Attributes:
+        kind: a plan or a recommendation owes no outcome.
         fingerprint: keyed digest of server, tool and resources: the same action again.
         resource_keys: keyed digests of what the action would touch.
         cited: evidence that the request named.
@@ -145,6 +146,7 @@ class Evaluated(Event, frozen=True, kw_only=True, tag="pmcl/evaluated/1"):
 
     evaluation_id: str
     call_id: str
+    kind: Literal["tool", "plan", "recommendation"]
     proposal_hash: str
     lease_id: str
     generation: int
@@ -271,11 +273,12 @@ class OutcomeListed(Event, frozen=True, kw_only=True, tag="pmcl/outcome-listed/1
     """An outcome that cannot be linked; what stands stays, an operator should look.
 
     Attributes:
-        reason: a second one for its evaluation, one of another proposal, or one of a held call.
+        reason: a second one for its evaluation, one of another proposal, one of a held call, or one
+            of what is no call.
     """
 
     outcome: Outcome
-    reason: Literal["not_passed", "other_proposal", "repeated"]
+    reason: Literal["not_a_call", "not_passed", "other_proposal", "repeated"]
 
 
 class AuditRecorded(Event, frozen=True, kw_only=True, tag="pmcl/audit-recorded/1"):

@@ -22,6 +22,8 @@ __all__ = [
     "HOST_QUEUE",
     "LEASE_TTL_MS",
     "MESSAGE_MAX_BYTES",
+    "PLAN_RESOURCES_MAX",
+    "PLAN_STEPS_MAX",
     "VERDICT_TTL_MS",
 ]
 
@@ -30,6 +32,9 @@ ARGUMENTS_MAX_BYTES: Final = 64 * 1024
 DEFINITION_MAX_BYTES: Final = 16 * 1024
 FREE_TEXT_MAX_BYTES: Final = 4 * 1024
 EVIDENCE_IDS_MAX: Final = 64
+PLAN_STEPS_MAX: Final = 32
+PLAN_RESOURCES_MAX: Final = 64
+"""Of all steps together; a step without any counts as one."""
 
 VERDICT_TTL_MS: Final = 60_000
 CLIENT_DEADLINE_MS: Final = 2_000

@@ -35,9 +35,10 @@ def definition_hash(definition: ToolDefinition) -> str:
 def proposal_hash(scope: str, host: str, request: CheckpointRequest) -> str:
     """Return the hash that covers who proposes, under which generation, exactly which call.
 
-    The request's own `proposal_hash` is not read.
+    The request's own `proposal_hash` is not read, nor its call id: the same proposal asked for
+    again has the same hash. One that is no tool call has its kind and its steps covered too.
     """
-    covered = {
+    covered: dict[str, Any] = {
         "arguments": request.arguments,
         "arguments_commitment": request.arguments_commitment,
         "generation": request.generation,
@@ -46,4 +47,6 @@ def proposal_hash(scope: str, host: str, request: CheckpointRequest) -> str:
         "scope": scope,
         "tool": request.tool,
     }
+    if request.kind != "tool":
+        covered |= {"kind": request.kind, "steps": request.steps}
     return sha256(canonical(covered))

@@ -93,7 +93,8 @@ class Checker:
         if any(reason.startswith(_LEASE_REASONS) for reason in evaluation.reasons):
             self._session.keeper.wake()
         verdict = judged(evaluation, request, binding, asked_s, self._session.config.rules)
-        return self._session.outstanding.add(verdict) if verdict.is_judged else verdict
+        owed = verdict.is_judged and request.kind == "tool"
+        return self._session.outstanding.add(verdict) if owed else verdict
 
     def _degraded(self, error: PmclError, binding: Binding) -> str:
         """Return the cause of a degraded verdict, or raise what is not one."""

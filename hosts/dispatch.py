@@ -145,6 +145,8 @@ class Dispatch:
         verdict, proposal = self._verdict, self._proposal
         if verdict.status == "held":
             raise self._refused("held")
+        if proposal.kind != "tool":
+            raise self._refused("not_a_call")
         self._check_lease()
         if now_s() >= verdict.ends_s:
             raise self._refused("expired")

@@ -9,7 +9,8 @@ class DispatchRefusedError(HostError):
     """The tool was not run and may not be run with this verdict.
 
     Attributes:
-        reason: `held`, `claimed`, `expired`, `fenced`, `no_lease`, `other_proposal`, `unrecorded`.
+        reason: `held`, `claimed`, `expired`, `fenced`, `no_lease`, `not_a_call`,
+            `other_proposal`, `unrecorded`.
     """
 
     def __init__(self, call_id: str, reason: str) -> None:

@@ -3,16 +3,20 @@
 Source: SPEC C1, C11.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 from ulid_transform import ulid_now
 
 from pmcl.contracts import (
+    PLAN_TOOL,
+    RECOMMENDATION_TOOL,
     CheckpointRequest,
     Effect,
     ExpectedReceipt,
     Justification,
+    PlanStep,
     Premortem,
     Resource,
     Reversibility,
@@ -40,6 +44,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         definition: what the tool says of itself; `tool.definition_hash` is its `definition_hash`.
         call_id: unique per scope and host for ever; made when it is not given.
         resources: what the call would touch, resolved by the host.
+        steps: of a plan; `plan` makes one.
+        plan_call_id: call id of the plan that a tool call belongs to; a held one holds it.
     """
 
     goal: str
@@ -48,6 +54,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     call_id: str = msgspec.field(default_factory=_new_call_id)
     definition: ToolDefinition | None = None
     kind: Literal["tool", "plan", "recommendation"] = "tool"
+    steps: tuple[PlanStep, ...] = ()
+    plan_call_id: str | None = None
     resources: tuple[Resource, ...] = ()
     expected_outcome: str | None = None
     expected_receipt: ExpectedReceipt | None = None
@@ -58,6 +66,19 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     justification: Justification | None = None
     rejected_alternatives: tuple[str, ...] = ()
     evidence_ids: tuple[str, ...] = ()
+
+    @classmethod
+    def plan(cls, goal: str, steps: Sequence[PlanStep], **fields: Any) -> "Proposal":
+        """Return a plan to be checked; its pass covers none of its calls."""
+        return cls(goal=goal, kind="plan", tool=PLAN_TOOL, arguments={}, steps=(*steps,), **fields)
+
+    @classmethod
+    def recommendation(cls, goal: str, text: str, **fields: Any) -> "Proposal":
+        """Return a text to be checked before somebody reads it; 4 KiB at most."""
+        told = {"text": text}
+        return cls(
+            goal=goal, kind="recommendation", tool=RECOMMENDATION_TOOL, arguments=told, **fields
+        )
 
     def __repr__(self) -> str:
         return f"Proposal(call_id={self.call_id!r}, tool={self.tool.server}/{self.tool.name})"

@@ -18,10 +18,12 @@ from pmcl.judgement.inputs import (
     OpenHold,
     PastFailure,
     Release,
+    StepKnown,
 )
 from pmcl.judgement.judge import judge
 from pmcl.judgement.redaction import redact, redact_observation, redact_request, redact_text
 from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resource
+from pmcl.judgement.steps import step_request
 
 __all__ = [
     "ApprovalRecord",
@@ -35,6 +37,7 @@ __all__ = [
     "OpenHold",
     "PastFailure",
     "Release",
+    "StepKnown",
     "ToolRule",
     "classify",
     "fallback_resource",
@@ -47,4 +50,5 @@ __all__ = [
     "redact_text",
     "reversibility",
     "riskier",
+    "step_request",
 ]

@@ -39,8 +39,11 @@ class ApprovalCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_approval(inputs: Inputs, effect: Effect, reasons: tuple[str, ...]) -> ApprovalCheck:
-    """Return what is left of `reasons` when the approval in the inputs is taken into account."""
-    others = tuple([reason for reason in reasons if reason not in _REQUIRED])
+    """Return what is left of `reasons` when the approval in the inputs is taken into account.
+
+    The approval of a plan answers the wishes of all its steps, and of none of its calls.
+    """
+    others = tuple([reason for reason in reasons if reason.partition("@")[0] not in _REQUIRED])
     final = any(reason.startswith("authority.") for reason in others)
     if len(others) == len(reasons):
         return ApprovalCheck(reasons=reasons, final=final)

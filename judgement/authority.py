@@ -4,13 +4,16 @@ No evidence, verdict or claim is read here, so none can widen anything. Source: 
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from pmcl.contracts import AuthoritySnapshot, Effect, Grant
 from pmcl.judgement.hostnames import fold_host
 from pmcl.judgement.inputs import Inputs
 from pmcl.judgement.paths import below
 
-__all__ = ["authority_reasons"]
+__all__ = ["LEASE_EXPIRED", "authority_reasons", "lease_lives"]
+
+LEASE_EXPIRED: Final = "authority.lease_expired"
 
 
 def authority_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
@@ -20,7 +23,7 @@ def authority_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
     grants = (tool, snapshot.effects.get(effect, "prohibit"))
     reasons = []
     if not lease_lives(inputs):
-        reasons.append("authority.lease_expired")
+        reasons.append(LEASE_EXPIRED)
     if grants[0] == "prohibit":
         reasons.append("authority.tool_prohibited")
     if grants[1] == "prohibit":

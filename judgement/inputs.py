@@ -24,6 +24,7 @@ __all__ = [
     "OpenHold",
     "PastFailure",
     "Release",
+    "StepKnown",
 ]
 
 
@@ -104,6 +105,18 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     recent: tuple[PastFailure, ...] = ()
 
 
+class StepKnown(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ledger knows of one step of a plan.
+
+    Attributes:
+        resource_keys: keyed digests of what the step would touch, never empty.
+        history: of the action that the step would be.
+    """
+
+    resource_keys: tuple[str, ...]
+    history: History = History()
+
+
 class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     """What one judgement reads.
 
@@ -118,6 +131,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
         last_evidence_id, last_evidence_at: the newest envelope of scope and host, cited or not.
         holds: every open hold of the scope that shares one of `resource_keys`; more do no harm.
         pending: evaluations of this host that passed and have no outcome yet.
+        steps: one for each of `request.steps`; `resource_keys` is what they touch together.
+        plan_held: that the plan which the request names is held.
         approval: what stands for this proposal; looked up only when the judgement asks for it.
         approvals_waiting: pending and granted ones of this host, looked up together with it.
     """
@@ -138,6 +153,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     holds: tuple[OpenHold, ...] = ()
     history: History = History()
     pending: tuple[str, ...] = ()
+    steps: tuple[StepKnown, ...] = ()
+    plan_held: bool = False
     approval: ApprovalRecord | None = None
     approvals_waiting: int = 0
 

@@ -4,8 +4,6 @@ It can only veto: authority, then prior holds, then the plan, and a pass is what
 approval answers the wish for one and takes no other reason away. Source: SPEC C, DESIGN section 4.
 """
 
-from typing import Final
-
 from pmcl.contracts import (
     ArbitrationTicket,
     CheckpointStatus,
@@ -15,58 +13,45 @@ from pmcl.contracts import (
 )
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
 from pmcl.judgement.approval import ApprovalCheck, check_approval
-from pmcl.judgement.authority import authority_reasons
-from pmcl.judgement.effects import classify
+from pmcl.judgement.calls import UNMITIGATED, examine_call
+from pmcl.judgement.examined import Examined
 from pmcl.judgement.execution import check_execution
-from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs, Judgement
-from pmcl.judgement.plan import check_plan, revision_request
-from pmcl.judgement.sensing import sensing_reasons, sensing_request
+from pmcl.judgement.recommendations import examine_recommendation
 from pmcl.judgement.state import SELF_MODEL_VERSION, check_state
+from pmcl.judgement.steps import examine_plan
 
 __all__ = ["judge"]
-
-_UNMITIGATED: Final = "plan.unmitigated"
-_PRIOR_HOLD: Final = "hold.prior"
 
 
 def judge(inputs: Inputs) -> Judgement:
     """Return the verdict on one request, complete but for `received`."""
-    request = inputs.request
-    classified = classify(request, inputs.rules)
-    effect, reversible = classified.effect, classified.reversibility
-    sensing = sensing_reasons(inputs, effect)
-    holds = check_holds(inputs, effect)
-    plan = check_plan(inputs, effect, reversible)
-    unmitigated = plan.material and not plan.mitigated
-    found = (
-        *authority_reasons(inputs, effect),
-        *sensing,
-        *((_PRIOR_HOLD,) if holds.standing else ()),
-        *((_UNMITIGATED,) if unmitigated else ()),
-    )
-    approval = check_approval(inputs, effect, found)
-    asked = [approval.said] if approval.said else []
-    if sensing:
-        asked.append(sensing_request(sensing))
-    if holds.standing or unmitigated:
-        asked.append(revision_request(inputs, holds.standing))
-    revision = None if approval.final else " ".join(asked) or None
-    execution = check_execution(request, classified, within_authority=_within(approval))
-    hold_keys = unheld(inputs, effect, _UNMITIGATED) if unmitigated else ()
+    examined = _examine(inputs)
+    classified, plan = examined.classified, examined.plan
+    approval = check_approval(inputs, classified.effect, examined.reasons)
+    said = (approval.said, *examined.said) if approval.said else examined.said
+    revision = None if approval.final else " ".join(said) or None
+    within = not any(reason.startswith("authority.") for reason in approval.reasons)
+    execution = check_execution(inputs.request, classified, within_authority=within)
     return Judgement(
         evaluation=_evaluation(inputs, plan, execution, approval, revision),
-        hold_reason=_UNMITIGATED if hold_keys else None,
-        hold_keys=hold_keys,
-        released=() if approval.reasons else holds.lifted,
+        hold_reason=UNMITIGATED if examined.hold_keys else None,
+        hold_keys=examined.hold_keys,
+        released=() if approval.reasons else examined.lifted,
         asks_approval=approval.asked,
         uses_approval=approval.uses,
         requests_approval=approval.requests,
     )
 
 
-def _within(approval: ApprovalCheck) -> bool:
-    return not any(reason.startswith("authority.") for reason in approval.reasons)
+def _examine(inputs: Inputs) -> Examined:
+    match inputs.request.kind:
+        case "tool":
+            return examine_call(inputs)
+        case "plan":
+            return examine_plan(inputs)
+        case "recommendation":
+            return examine_recommendation(inputs)
 
 
 def _evaluation(

@@ -16,6 +16,7 @@ from pmcl.contracts import (
     ContractError,
     Justification,
     Observation,
+    PlanStep,
     Premortem,
     Resource,
     ToolDefinition,
@@ -63,6 +64,7 @@ def redact_request(request: CheckpointRequest, key: bytes) -> CheckpointRequest:
         goal=_text(request.goal, key),
         arguments=redact(request.arguments, key),
         definition=_definition(request.definition, key),
+        steps=tuple([_step(step, key) for step in request.steps]),
         resources=_resources(request.resources, key),
         expected_outcome=_optional(request.expected_outcome, key),
         premortem=_premortem(request.premortem, key),
@@ -177,6 +179,15 @@ def _resource(resource: Resource, key: bytes) -> Resource:
         kind=resource.kind,
         value=_text(resource.value, key),
         argument=None if argument is None else _text(argument, key, _ARGUMENT_MAX_BYTES),
+    )
+
+
+def _step(step: PlanStep, key: bytes) -> PlanStep:
+    return msgspec.structs.replace(
+        step,
+        arguments=None if step.arguments is None else redact(step.arguments, key),
+        resources=_resources(step.resources, key),
+        expected_outcome=_optional(step.expected_outcome, key),
     )
 
 

@@ -11,6 +11,7 @@ from pmcl.contracts import (
     Evaluation,
     LedgerError,
     NotAvailableError,
+    UnknownPlanError,
 )
 from pmcl.judgement import Inputs
 from pmcl.ledger.payloads import content_of
@@ -25,6 +26,7 @@ __all__ = [
     "judged",
     "judged_before",
     "pending",
+    "plan_held",
     "stored",
 ]
 
@@ -73,6 +75,18 @@ def find(tx: Transaction, scope: str, host: str, evaluation_id: str) -> Row | No
     return tx.one(_queries.find, evaluation_id=evaluation_id, scope=scope, host=host)
 
 
+def plan_held(tx: Transaction, scope: str, host: str, call_id: str) -> bool:
+    """Return whether the plan of this host is held.
+
+    Raises:
+        UnknownPlanError: no plan was judged under this call id.
+    """
+    row = tx.one(_queries.plan, scope=scope, host=host, call_id=call_id)
+    if row is None:
+        raise UnknownPlanError("$.plan_call_id", call_id, "the call id of a judged plan")
+    return bool(row["status"] == "held")
+
+
 def pending(tx: Transaction, scope: str, host: str) -> tuple[str, ...]:
     """Return at most 16 passed evaluations without an outcome, newest first."""
     return tuple(row["evaluation_id"] for row in tx.all(_queries.pending, scope=scope, host=host))
@@ -98,11 +112,11 @@ async def stored(reader: Reader, evaluation_id: str | None) -> Judged:
 
 
 def apply_evaluated(tx: Transaction, event: Evaluated) -> None:
-    """Record an evaluation; a passed one is open."""
+    """Record an evaluation; that of a passed call is open."""
     columns = msgspec.structs.asdict(event)
     columns["cited"] = msgspec.json.encode(event.cited).decode()
     columns["reasons"] = msgspec.json.encode(event.reasons).decode()
-    columns["open"] = int(event.status == "passed")
+    columns["open"] = int(event.status == "passed" and event.kind == "tool")
     tx.run(_queries.record, **columns)
 
 

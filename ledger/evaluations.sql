@@ -3,6 +3,7 @@ CREATE TABLE evaluations (
     scope TEXT NOT NULL,
     host TEXT NOT NULL,
     call_id TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('tool', 'plan', 'recommendation')),
     proposal_hash TEXT NOT NULL,
     lease_id TEXT NOT NULL,
     generation INTEGER NOT NULL,
@@ -28,11 +29,11 @@ CREATE INDEX evaluations_open ON evaluations (scope, host, evaluation_id) WHERE 
 CREATE INDEX evaluations_expiring ON evaluations (expires_at) WHERE open = 1;
 
 -- name: record
-INSERT INTO evaluations (evaluation_id, scope, host, call_id, proposal_hash, lease_id, generation,
-                         status, effect, reversibility, server, tool, fingerprint, cited, reasons,
+INSERT INTO evaluations (evaluation_id, scope, host, call_id, kind, proposal_hash, lease_id,
+                         generation, status, effect, reversibility, server, tool, fingerprint, cited, reasons,
                          failure_mode, failure_probability, expected_receipt_kind,
                          expected_receipt_digest, decided_at, expires_at, commitment, open)
-VALUES (:evaluation_id, :scope, :host, :call_id, :proposal_hash, :lease_id, :generation,
+VALUES (:evaluation_id, :scope, :host, :call_id, :kind, :proposal_hash, :lease_id, :generation,
         :status, :effect, :reversibility, :server, :tool, :fingerprint, :cited, :reasons,
         :failure_mode, :failure_probability, :expected_receipt_kind,
         :expected_receipt_digest, :at_ms, :expires_at, :commitment, :open);
@@ -43,6 +44,10 @@ UPDATE evaluations SET open = 0 WHERE evaluation_id = :evaluation_id;
 -- name: by_call
 SELECT evaluation_id, proposal_hash FROM evaluations
 WHERE scope = :scope AND host = :host AND call_id = :call_id;
+
+-- name: plan
+SELECT status FROM evaluations
+WHERE scope = :scope AND host = :host AND call_id = :call_id AND kind = 'plan';
 
 -- name: find
 SELECT * FROM evaluations

@@ -37,7 +37,7 @@ CREATE TABLE parked_outcomes (
 CREATE TABLE listed_outcomes (
     outcome_id TEXT NOT NULL,
     evaluation_id TEXT NOT NULL,
-    reason TEXT NOT NULL CHECK (reason IN ('not_passed', 'other_proposal', 'repeated')),
+    reason TEXT NOT NULL CHECK (reason IN ('not_a_call', 'not_passed', 'other_proposal', 'repeated')),
     scope TEXT NOT NULL,
     host TEXT NOT NULL,
     outcome TEXT NOT NULL,

@@ -14,6 +14,7 @@ from rich.table import Table
 from pmcl.contracts import (
     Approval,
     Approvals,
+    CheckpointRequest,
     DenyApproval,
     GrantApproval,
     ListApprovals,
@@ -111,11 +112,7 @@ def _lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
     if request is None:
         yield "proposal", "erased"
     else:
-        yield "goal", _whole(request.goal)
-        yield "arguments", _whole(request.arguments)
-        for resource in request.resources:
-            yield "resource", f"{resource.kind} {_whole(resource.value)}"
-        yield "expected", _whole(request.expected_outcome)
+        yield from _proposed(request)
     for reason in found.reasons:
         yield "reason", reason
     if approval.approver is not None:
@@ -125,6 +122,16 @@ def _lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
         yield "until", _time(approval.expires_at)
     if approval.used_by is not None:
         yield "used by", approval.used_by
+
+
+def _proposed(request: CheckpointRequest) -> Iterator[tuple[str, str]]:
+    yield "goal", _whole(request.goal)
+    yield "arguments", _whole(request.arguments)
+    for index, step in enumerate(request.steps):
+        yield f"step {index}", _whole(msgspec.to_builtins(step))
+    for resource in request.resources:
+        yield "resource", f"{resource.kind} {_whole(resource.value)}"
+    yield "expected", _whole(request.expected_outcome)
 
 
 def _whole(value: Any) -> str:

@@ -106,6 +106,8 @@ def _lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "call", f"{request['kind']} {tool['server']}/{tool['name']}, call {request['call_id']}"
     yield "goal", _shown(request["goal"])
     yield "arguments", _shown(request["arguments"])
+    for index, step in enumerate(request.get("steps", ())):
+        yield f"step {index}", _shown(step)
     for resource in request.get("resources", ()):
         yield "resource", f"{resource['kind']} {_shown(resource['value'])}"
     yield "verdict", evaluation["checkpoint_status"]

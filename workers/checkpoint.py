@@ -5,6 +5,7 @@ Source: SPEC C; DESIGN section 4.
 
 import os
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
 import msgspec
@@ -13,30 +14,41 @@ from ulid_transform import ulid_now
 from pmcl.contracts import (
     CheckpointRequest,
     Contract,
-    ContractError,
     Evaluated,
     Event,
     HashMismatchError,
     HoldPlaced,
     HoldReleased,
     Kind,
-    NotAvailableError,
-    TooLargeError,
-    canonical,
     definition_hash,
     encode,
-    limits,
     proposal_hash,
 )
-from pmcl.judgement import EffectRules, Inputs, Judgement, redact_request
+from pmcl.judgement import (
+    EffectRules,
+    Inputs,
+    Judgement,
+    StepKnown,
+    redact_request,
+    step_request,
+)
 from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes
 from pmcl.ledger.evaluations import Judged
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
+from pmcl.store import Transaction
 from pmcl.workers.approving import approval_events, judge_once
+from pmcl.workers.kinds import check_kind
 from pmcl.workers.worker import Decision, Incoming
 
 __all__ = ["CheckpointWorker", "Proposal"]
+
+
+class Action(msgspec.Struct, frozen=True):
+    """What a call, or a step that would be one, is known by in the ledger."""
+
+    resource_keys: tuple[str, ...]
+    fingerprint: str
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,12 +58,13 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     evaluation_id: str
     resource_keys: tuple[str, ...]
     fingerprint: str
+    steps: tuple[Action, ...]
     salt: bytes
     rules: EffectRules
 
 
 class CheckpointWorker:
-    """Decides tool proposals; the same call id and hash again gives the same evaluation."""
+    """Decides calls, plans and texts; the same call id and hash gives the same evaluation."""
 
     name: str = "checkpoint"
     kind: Kind = "checkpoint"
@@ -69,20 +82,33 @@ class CheckpointWorker:
     async def prepare(self, incoming: Incoming) -> Proposal:
         """Return the proposal, its hash verified and its secrets redacted once more."""
         subject, request = incoming.subject, incoming.body
-        _check(subject.leaf, request)
+        check_kind(subject.leaf, request)
+        _check_definition(request)
         expected = proposal_hash(subject.scope, subject.host, request)
         if request.proposal_hash != expected:
             raise HashMismatchError("$.proposal_hash", request.proposal_hash, expected)
         redacted = redact_request(request, self._key.secret)
-        resource_keys = self._key.resources_of(subject.scope, redacted)
+        calls = [step_request(redacted, step) for step in redacted.steps]
+        steps = tuple([self._action(subject.scope, call) for call in calls])
+        own = self._action(subject.scope, redacted)
+        touched = [key for step in steps for key in step.resource_keys]
         return Proposal(
             request=redacted,
             evaluation_id=ulid_now(),
-            resource_keys=resource_keys,
-            fingerprint=self._key.action(subject.scope, redacted, resource_keys),
+            resource_keys=tuple(dict.fromkeys(touched)) or own.resource_keys,
+            fingerprint=own.fingerprint,
+            steps=steps,
             salt=os.urandom(SALT_BYTES),
-            rules=self._rules.about(redacted),
+            rules=self._rules_about(redacted, *calls),
         )
+
+    def _action(self, scope: str, call: CheckpointRequest) -> Action:
+        resource_keys = self._key.resources_of(scope, call)
+        return Action(resource_keys, self._key.action(scope, call, resource_keys))
+
+    def _rules_about(self, *calls: CheckpointRequest) -> EffectRules:
+        found = [self._rules.about(call) for call in calls]
+        return reduce(EffectRules.merged, found) if len(found) > 1 else found[0]
 
     def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: Proposal) -> Decision:
         """Return the evaluation with its holds and releases."""
@@ -108,14 +134,7 @@ class CheckpointWorker:
         )
 
 
-def _check(leaf: str | None, request: CheckpointRequest) -> None:
-    if request.kind != leaf:
-        raise ContractError("$.kind", request.kind, f"{leaf}, as the subject says")
-    if request.kind != "tool":
-        raise NotAvailableError("$.kind", request.kind, "tool")
-    size = len(canonical(request.arguments))
-    if size > limits.ARGUMENTS_MAX_BYTES:
-        raise TooLargeError("$.arguments", f"{size} bytes", f"{limits.ARGUMENTS_MAX_BYTES} bytes")
+def _check_definition(request: CheckpointRequest) -> None:
     if request.definition is not None:
         pinned, shown = request.tool.definition_hash, definition_hash(request.definition)
         if pinned != shown:
@@ -127,6 +146,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
     lease = leases.bind(tx, scope, host, request.lease_id, request.generation)
     named = request.premortem.evidence_ids if request.premortem else ()
     cited = evidence.cited(tx, scope, (*request.evidence_ids, *named))
+    plan = request.plan_call_id
     last = None if cited else evidence.last_of_host(tx, scope, host)
     return Inputs(
         scope=scope,
@@ -145,7 +165,14 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         holds=holds.on_resources(tx, proposal.resource_keys),
         history=outcomes.history(tx, scope, proposal.fingerprint),
         pending=evaluations.pending(tx, scope, host),
+        steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
+        plan_held=plan is not None and evaluations.plan_held(tx, scope, host, plan),
     )
+
+
+def _known(tx: Transaction, scope: str, step: Action) -> StepKnown:
+    history = outcomes.history(tx, scope, step.fingerprint)
+    return StepKnown(resource_keys=step.resource_keys, history=history)
 
 
 def _events(
@@ -160,6 +187,7 @@ def _events(
     evaluated = Evaluated(
         **whose,
         call_id=request.call_id,
+        kind=request.kind,
         proposal_hash=request.proposal_hash,
         lease_id=request.lease_id,
         generation=request.generation,

@@ -26,7 +26,7 @@ from pmcl.workers.worker import Decision, Incoming
 __all__ = ["OutcomeWorker", "link"]
 
 
-Obstacle = Literal["not_passed", "other_proposal", "repeated"]
+Obstacle = Literal["not_a_call", "not_passed", "other_proposal", "repeated"]
 
 
 class OutcomeWorker:
@@ -77,6 +77,8 @@ def link(unit: UnitOfWork, scope: str, host: str, outcome: Outcome) -> Event:
 def _obstacle(evaluation: Row, current: Row | None, outcome: Outcome) -> Obstacle | None:
     if outcome.proposal_hash != evaluation["proposal_hash"]:
         return "other_proposal"
+    if evaluation["kind"] != "tool":
+        return "not_a_call"
     if evaluation["status"] != "passed":
         return "not_passed"
     if current is not None and current["reported_by"] == "host":

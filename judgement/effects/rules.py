@@ -52,6 +52,10 @@ class EffectRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
                 waiting.append(call.arguments)
         return EffectRules(tools={key: self.tools[key] for key in named if key in self.tools})
 
+    def merged(self, other: "EffectRules") -> "EffectRules":
+        """Return the rules of both."""
+        return EffectRules(tools=self.tools | other.tools)
+
     def of(self, server: str, name: str) -> ToolRule | None:
         """Return what is said of a tool; `None` for nothing."""
         return self.tools.get(f"{server}/{name}")

@@ -4,8 +4,10 @@ import msgspec
 import pytest
 
 from pmcl.contracts import (
+    PLAN_TOOL,
     CheckpointRequest,
     ContractError,
+    PlanStep,
     Resource,
     Tool,
     ToolAnnotations,
@@ -60,6 +62,27 @@ def _changed(**changes: Any) -> CheckpointRequest:
 )
 def test_hash_changes_with_every_covered_field(changed: CheckpointRequest) -> None:
     assert proposal_hash("s", "h", changed) != proposal_hash("s", "h", REQUEST)
+
+
+PLAN = _changed(kind="plan", tool=PLAN_TOOL, arguments={}, steps=(PlanStep(tool=TOOL),))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"kind": "recommendation"},
+        {"kind": "tool"},
+        {"steps": ()},
+        {"steps": (PlanStep(tool=TOOL), PlanStep(tool=TOOL))},
+        {"steps": (PlanStep(tool=TOOL, arguments={}),)},
+        {"steps": (PlanStep(tool=TOOL, effect="mutation"),)},
+        {"steps": (PlanStep(tool=TOOL, resources=(Resource(kind="path", value="/a"),)),)},
+    ],
+    ids=str,
+)
+def test_hash_of_a_plan_covers_its_kind_and_steps(changed: dict[str, Any]) -> None:
+    other = msgspec.structs.replace(PLAN, **changed)
+    assert proposal_hash("s", "h", other) != proposal_hash("s", "h", PLAN)
 
 
 def test_hash_covers_who_proposes() -> None:

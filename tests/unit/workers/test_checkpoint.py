@@ -520,14 +520,6 @@ async def test_arguments_over_the_limit_are_refused(ledger: Ledger, desk: Desk) 
     assert (await desk.check(asked(64 * 1024))).checkpoint_status == "passed"
 
 
-@pytest.mark.parametrize("kind", ["plan", "recommendation"])
-async def test_a_kind_that_is_not_judged_yet_is_named(
-    ledger: Ledger, desk: Desk, kind: str
-) -> None:
-    error = await _refused(ledger, desk, NotAvailableError, desk.request(kind=kind))
-    assert (error.code, error.field, error.value) == ("not_available", "$.kind", kind)
-
-
 async def test_a_kind_other_than_the_subject_says_is_refused(ledger: Ledger, desk: Desk) -> None:
     before = await ledger.tables()
     with pytest.raises(ContractError):

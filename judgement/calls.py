@@ -1,0 +1,52 @@
+"""A tool call: authority, then prior holds, then the plan; what is left of none of them passes.
+
+Source: SPEC C3 to C7.
+"""
+
+from typing import Final
+
+from pmcl.judgement.authority import authority_reasons
+from pmcl.judgement.effects import classify
+from pmcl.judgement.examined import Examined
+from pmcl.judgement.holds import check_holds, unheld
+from pmcl.judgement.inputs import Inputs
+from pmcl.judgement.plan import check_plan, revision_request
+from pmcl.judgement.sensing import sensing_reasons, sensing_request
+
+__all__ = ["UNMITIGATED", "examine_call"]
+
+UNMITIGATED: Final = "plan.unmitigated"
+_PRIOR_HOLD: Final = "hold.prior"
+_PLAN_HELD: Final = "plan.held"
+
+
+def examine_call(inputs: Inputs) -> Examined:
+    """Return what is found of a tool call, or of a step that would be one."""
+    request = inputs.request
+    classified = classify(request, inputs.rules)
+    effect = classified.effect
+    sensing = sensing_reasons(inputs, effect)
+    holds = check_holds(inputs, effect)
+    plan = check_plan(inputs, effect, classified.reversibility)
+    unmitigated = plan.material and not plan.mitigated
+    said = []
+    if inputs.plan_held:
+        said.append(f"Held with plan {request.plan_call_id}: revise that under a new call id.")
+    if sensing:
+        said.append(sensing_request(sensing))
+    if holds.standing or unmitigated:
+        said.append(revision_request(inputs, holds.standing))
+    return Examined(
+        classified=classified,
+        plan=plan,
+        reasons=(
+            *authority_reasons(inputs, effect),
+            *sensing,
+            *((_PRIOR_HOLD,) if holds.standing else ()),
+            *((_PLAN_HELD,) if inputs.plan_held else ()),
+            *((UNMITIGATED,) if unmitigated else ()),
+        ),
+        said=tuple(said),
+        lifted=holds.lifted,
+        hold_keys=unheld(inputs, effect, UNMITIGATED) if unmitigated else (),
+    )
