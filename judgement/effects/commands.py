@@ -85,7 +85,6 @@ _COMMANDS: Final[dict[str, Command]] = {
     "tail": Command("fF", ("follow", "retry")),
     "tree": Command("oR", ("output",)),
     "uniq": Command(operands=1),
-    "xxd": Command("r", ("revert",), operands=1),
     "yq": Command("is", ("inplace", "in-place", "split-exp", "split-exp-file")),
 }
 _GIT_MORE: Final = Command(

@@ -5,7 +5,8 @@ list, a command that is not in the table, or a text that is too long is an execu
 C3; the grammar of tree-sitter-bash.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Final
 
 import tree_sitter_bash
@@ -27,8 +28,8 @@ _PLAIN: Final = frozenset(
     (
         "program list pipeline command command_name word number string string_content raw_string "
         "concatenation simple_expansion variable_name special_variable_name command_substitution "
-        "process_substitution subshell compound_statement redirected_statement file_descriptor "
-        "herestring_redirect heredoc_redirect heredoc_start heredoc_body heredoc_content "
+        "process_substitution subshell compound_statement redirected_statement "
+        "herestring_redirect heredoc_start heredoc_body heredoc_content "
         "heredoc_end comment negated_command if_statement elif_clause else_clause "
         "do_group unary_expression binary_expression ansi_c_string"
     ).split()
@@ -43,6 +44,11 @@ _SINKS: Final = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout"})
 # In some shells these lower-case names stand for a search path.
 _PATHS: Final = frozenset({"path", "cdpath", "fpath", "manpath", "module_path", "prompt"})
 _PATTERN: Final = frozenset("*?[")
+_BLANKS: Final = frozenset(" \t\n")
+_DOLLARS: Final = frozenset({"simple_expansion", "string"})
+_JOINED: Final = frozenset({"concatenation", "expansion", "simple_expansion"})
+_NO_TEST: Final = frozenset("*?<>")  # `[ a > b ]` writes
+_RUNS_IN_TEXT: Final = frozenset("$`\\")
 _ESCAPED_IN_QUOTES: Final = frozenset('"\\$`')
 
 
@@ -65,7 +71,10 @@ def _inspects(script: str, nested: int) -> bool:
     root = Parser(_language).parse(data).root_node
     if root.has_error or root.named_child_count == 0:
         return False
-    return all(_is_shown(node, nested) for node in _walk(root))
+    nodes = [*_walk(root)]
+    return _is_read_whole(nodes, data) and all(
+        _is_shown(node, nested) for node in nodes if node.is_named
+    )
 
 
 def _is_plain_text(script: str) -> bool:
@@ -80,34 +89,44 @@ def _walk(root: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting.extend(node.named_children)
+        waiting.extend(node.children)
+
+
+def _is_read_whole(nodes: list[Node], data: bytes) -> bool:
+    """Return whether the grammar passed over nothing but blanks and took no blank into a word.
+
+    It does both at times, where a backslash stands before a blank.
+    """
+    if not all(_is_joined(node) for node in nodes if node.type in _JOINED):
+        return False
+    at = 0
+    for leaf in sorted((node for node in nodes if not node.children), key=lambda n: n.start_byte):
+        if data[at : leaf.start_byte].replace(b"\\\n", b"").strip(b" \t\n"):
+            return False
+        if leaf.type == "$" and (leaf.parent is None or leaf.parent.type not in _DOLLARS):
+            return False  # alone it is a word, which the grammar does not always count as one
+        if leaf.type == "word" and not _BLANKS.isdisjoint(_text(leaf).replace("\\ ", "")):
+            return False
+        at = max(at, leaf.end_byte)
+    return not data[at:].strip(b" \t\n")
+
+
+def _is_joined(node: Node) -> bool:
+    return all(one.end_byte == other.start_byte for one, other in pairwise(node.children))
 
 
 def _is_shown(node: Node, nested: int) -> bool:
-    match node.type:
-        case "command":
-            return _command_inspects(node, nested)
-        case "variable_assignment":
-            return _assigns_own_name(node)
-        case "file_redirect":
-            return _redirects_nowhere(node)
-        case "test_command":
-            return _tests_plainly(node)
-        case "test_operator":
-            return _text(node) not in ("-v", "-R")  # they run what a subscript holds
-        case "for_statement":
-            variable = node.child_by_field_name("variable")
-            own = variable is not None and _is_own_name(_text(variable))
-            return own and node.children[0].type == "for"
-        case "expansion":
-            return _text(node)[2:-1].isidentifier()
-        case kind:
-            return kind in _PLAIN
+    if node.type == "command":
+        return _command_inspects(node, nested)
+    rule = _RULES.get(node.type)
+    return node.type in _PLAIN if rule is None else rule(node)
 
 
 def _command_inspects(node: Node, nested: int) -> bool:
     words = []
-    for child in node.named_children:
+    for child in node.children:
+        if not child.is_named:
+            return False  # a lone `$` is a word as well
         if child.type == "variable_assignment":
             if not assigns_harmlessly(_text(child).partition("=")[0]):
                 return False
@@ -142,7 +161,7 @@ def _tests_plainly(node: Node) -> bool:
         for found in _walk(node)
     )
     text = _text(node)
-    return text.startswith("[ ") and "*" not in text and "?" not in text and not any(loose)
+    return text.startswith("[ ") and _NO_TEST.isdisjoint(text) and not any(loose)
 
 
 def _redirects_nowhere(node: Node) -> bool:
@@ -160,6 +179,25 @@ def _redirects_nowhere(node: Node) -> bool:
     return target in _SINKS
 
 
+def _is_plain_heredoc(node: Node) -> bool:
+    """Return whether a here-document ends where it seems to, and hides nothing that is run.
+
+    The grammar overlooks what runs inside some bodies, so the text between the two ends is read,
+    and it may hold none of the signs by which a shell runs or joins anything.
+    """
+    ends = {child.type: child for child in node.named_children}
+    start, end = ends.get("heredoc_start"), ends.get("heredoc_end")
+    if start is None or end is None:
+        return False
+    word = _text(start).strip("'\"")
+    if not word.isalnum() or _text(end).strip() != word:
+        return False
+    between = (node.text or b"")[
+        start.end_byte - node.start_byte : end.start_byte - node.start_byte
+    ]
+    return _text(start) != word or _RUNS_IN_TEXT.isdisjoint(between.decode("utf-8", "replace"))
+
+
 def _word(node: Node) -> Word:
     """Return the word as the command gets it, unknown where only running the shell would tell."""
     text = _text(node)
@@ -174,7 +212,7 @@ def _word(node: Node) -> Word:
         case "process_substitution":
             return Word("/dev/fd/0")  # a path at any rate, never a flag
         case "concatenation":
-            parts = [_word(child).text for child in node.named_children]
+            parts = [_word(child).text for child in node.children]
             whole = "".join(part for part in parts if part is not None)
             return Word(None) if None in parts else _plain_word(text, whole)
     return Word(None)
@@ -207,5 +245,24 @@ def _unescape_quoted(text: str) -> str:
     return "".join(done)
 
 
+def _loops_over_words(node: Node) -> bool:
+    variable = node.child_by_field_name("variable")
+    own = variable is not None and _is_own_name(_text(variable))
+    return own and node.children[0].type == "for"
+
+
 def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "surrogatepass")
+
+
+_RULES: Final[dict[str, Callable[[Node], bool]]] = {
+    "expansion": lambda node: _text(node)[2:-1].isidentifier(),
+    "file_descriptor": lambda node: _text(node).isdecimal(),  # `-o2>&1` is none
+    "file_redirect": _redirects_nowhere,
+    "for_statement": _loops_over_words,
+    "heredoc_redirect": _is_plain_heredoc,
+    "test_command": _tests_plainly,
+    # These two run what the subscript of their operand holds.
+    "test_operator": lambda node: _text(node) not in ("-v", "-R"),
+    "variable_assignment": _assigns_own_name,
+}
