@@ -141,7 +141,8 @@ class Evaluated(Event, frozen=True, kw_only=True, tag="pmcl/evaluated/1"):
         fingerprint: keyed digest of server, tool and resources: the same action again.
         resource_keys: keyed digests of what the action would touch.
         cited: evidence that the request named.
-        failure_mode, failure_probability: the forecast, for calibration.
+        failure_mode, failure_probability, material, mitigated: the forecast and what was found of
+            it, for calibration.
     """
 
     evaluation_id: str
@@ -161,6 +162,8 @@ class Evaluated(Event, frozen=True, kw_only=True, tag="pmcl/evaluated/1"):
     reasons: tuple[str, ...]
     failure_mode: str
     failure_probability: float
+    material: bool
+    mitigated: bool
     expected_receipt_kind: str | None
     expected_receipt_digest: str | None
     expires_at: int

@@ -1,5 +1,6 @@
 """The first paper as pure functions: what a request does, and whether it may go on."""
 
+from pmcl.judgement.calibration import Bin, Prediction, Score, score
 from pmcl.judgement.effects import (
     Classification,
     Content,
@@ -19,6 +20,7 @@ from pmcl.judgement.inputs import (
     PastFailure,
     Release,
     StepKnown,
+    Tally,
 )
 from pmcl.judgement.judge import judge
 from pmcl.judgement.redaction import redact, redact_observation, redact_request, redact_text
@@ -27,6 +29,7 @@ from pmcl.judgement.steps import step_request
 
 __all__ = [
     "ApprovalRecord",
+    "Bin",
     "CitedEvidence",
     "Classification",
     "Content",
@@ -36,8 +39,11 @@ __all__ = [
     "Judgement",
     "OpenHold",
     "PastFailure",
+    "Prediction",
     "Release",
+    "Score",
     "StepKnown",
+    "Tally",
     "ToolRule",
     "classify",
     "fallback_resource",
@@ -50,5 +56,6 @@ __all__ = [
     "redact_text",
     "reversibility",
     "riskier",
+    "score",
     "step_request",
 ]

@@ -1,16 +1,20 @@
 """The single most likely way in which an action fails, told from a catalogue and from history.
 
-The estimate shrinks to the catalogue when little is known: (count + 4 * prior) / (runs + 4), so
-four runs weigh as much as the catalogue does. The levels between the action and its effect (the
-tool, the effect's own history) are not counted yet. The catalogue's numbers are set by judgement,
-not measured. Source: SPEC C5, D5.
+Three levels are counted: the action, the other actions of its tool, the other tools of its effect.
+Each level's estimate is (count + S * estimate of the level above) / (runs + S); the catalogue
+stands above all. So S runs weigh as much as all that is known from above, what is known of others
+fades as an action gets a history of its own, and no outcome is counted on two levels.
+
+The catalogue's numbers are set by judgement, not measured. S = 4 was measured on the simulated
+host of docs/calibration.md. Source: SPEC C5, D5; the estimate is the mean of a Dirichlet posterior
+whose prior is centred on the level above.
 """
 
-from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from pmcl.contracts import Effect, FailureForecast
-from pmcl.judgement.inputs import History
+from pmcl.judgement.inputs import History, Tally
 
 __all__ = ["IMPACT", "PSEUDO_RUNS", "forecast", "prior", "usual_mitigation"]
 
@@ -49,21 +53,27 @@ def usual_mitigation() -> str:
 
 
 def forecast(effect: Effect, history: History) -> FailureForecast:
-    """Return the most likely failure mode of the action and its probability.
-
-    Failures older than `history.recent` are shared out over the modes of the recent ones. One
-    failure outweighs every mode of the catalogue, since 4 * prior < 1.
-    """
-    weights = {mode: PSEUDO_RUNS * share for mode, share in _CATALOGUE[effect].items()}
-    if history.recent:
-        scale = max(history.failures, len(history.recent)) / len(history.recent)
-        for mode, count in Counter(failure.mode for failure in history.recent).items():
-            weights[mode] = weights.get(mode, 0.0) + count * scale
-    likeliest = max(weights, key=weights.__getitem__)
-    runs = max(history.runs, history.failures, len(history.recent))
+    """Return the most likely failure mode of the action and its probability."""
+    shares: Mapping[str, float] = _CATALOGUE[effect]
+    action, tool, same = history.action, history.tool, history.effects.get(effect, Tally())
+    for level, below in ((same, tool), (tool, action), (action, Tally())):
+        shares = _posterior(shares, level, below)
+    likeliest = max(shares, key=shares.__getitem__)
     return FailureForecast(
         mode=likeliest,
-        probability=round(weights[likeliest] / (runs + PSEUDO_RUNS), 6),
-        failures=history.failures,
-        runs=history.runs,
+        probability=round(shares[likeliest], 6),
+        failures=action.failures,
+        runs=action.runs,
     )
+
+
+def _posterior(above: Mapping[str, float], level: Tally, below: Tally) -> Mapping[str, float]:
+    """Return each mode's share at a level, without what the level below counts itself."""
+    runs = level.runs - below.runs
+    if runs <= 0:
+        return above
+    counted = dict(below.failed)
+    shares = {mode: PSEUDO_RUNS * share for mode, share in above.items()}
+    for mode, count in level.failed:
+        shares[mode] = shares.get(mode, 0.0) + max(0, count - counted.get(mode, 0))
+    return {mode: share / (runs + PSEUDO_RUNS) for mode, share in shares.items()}

@@ -25,6 +25,7 @@ __all__ = [
     "PastFailure",
     "Release",
     "StepKnown",
+    "Tally",
 ]
 
 
@@ -91,17 +92,36 @@ class PastFailure(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
 
 
-class History(msgspec.Struct, frozen=True, kw_only=True):
-    """The known outcomes of one action fingerprint.
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of the known outcomes of one action, tool or effect.
 
     Attributes:
         runs: outcomes that succeeded or failed; others count nowhere.
-        failures: those that failed.
-        recent: the last failures, newest first, as many as the ledger reads.
+        failed: how often each failure mode was seen, ordered by mode.
     """
 
     runs: int = 0
-    failures: int = 0
+    failed: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def failures(self) -> int:
+        """The outcomes that failed, in whatever mode."""
+        return sum(count for _, count in self.failed)
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of an action's outcomes, from the action itself up to its effect.
+
+    Attributes:
+        action: of the same action fingerprint.
+        tool: of every action of the same tool, this one included.
+        effects: of every tool of the scope, by effect.
+        recent: the last failures of the action, newest first, as many as the ledger reads.
+    """
+
+    action: Tally = Tally()
+    tool: Tally = Tally()
+    effects: dict[str, Tally] = {}
     recent: tuple[PastFailure, ...] = ()
 
 

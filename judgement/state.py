@@ -68,7 +68,7 @@ def check_state(inputs: Inputs) -> StateCheck:
         _evidence(inputs),
         StateItem(
             name="recent_outcomes",
-            freshness="fresh" if inputs.history.runs else "unavailable",
+            freshness="fresh" if inputs.history.action.runs else "unavailable",
             lineage=tuple([failure.outcome_id for failure in recent[:EVIDENCE_IDS_MAX]]),
             note="failures of the same action",
         ),

@@ -17,6 +17,8 @@ CREATE TABLE evaluations (
     reasons TEXT NOT NULL,
     failure_mode TEXT NOT NULL,
     failure_probability REAL NOT NULL,
+    material INTEGER NOT NULL CHECK (material IN (0, 1)),
+    mitigated INTEGER NOT NULL CHECK (mitigated IN (0, 1)),
     expected_receipt_kind TEXT,
     expected_receipt_digest TEXT,
     decided_at INTEGER NOT NULL,
@@ -31,12 +33,14 @@ CREATE INDEX evaluations_expiring ON evaluations (expires_at) WHERE open = 1;
 -- name: record
 INSERT INTO evaluations (evaluation_id, scope, host, call_id, kind, proposal_hash, lease_id,
                          generation, status, effect, reversibility, server, tool, fingerprint, cited, reasons,
-                         failure_mode, failure_probability, expected_receipt_kind,
-                         expected_receipt_digest, decided_at, expires_at, commitment, open)
+                         failure_mode, failure_probability, material, mitigated,
+                         expected_receipt_kind, expected_receipt_digest, decided_at, expires_at,
+                         commitment, open)
 VALUES (:evaluation_id, :scope, :host, :call_id, :kind, :proposal_hash, :lease_id, :generation,
         :status, :effect, :reversibility, :server, :tool, :fingerprint, :cited, :reasons,
-        :failure_mode, :failure_probability, :expected_receipt_kind,
-        :expected_receipt_digest, :at_ms, :expires_at, :commitment, :open);
+        :failure_mode, :failure_probability, :material, :mitigated,
+        :expected_receipt_kind, :expected_receipt_digest, :at_ms, :expires_at,
+        :commitment, :open);
 
 -- name: close
 UPDATE evaluations SET open = 0 WHERE evaluation_id = :evaluation_id;

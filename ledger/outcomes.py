@@ -1,5 +1,6 @@
 """Outcomes: exactly one current outcome for each evaluation; corrections are linked."""
 
+from collections import defaultdict
 from typing import Final
 
 import msgspec
@@ -11,8 +12,9 @@ from pmcl.contracts import (
     OutcomeListed,
     OutcomeParked,
     OutcomeVerified,
+    Tool,
 )
-from pmcl.judgement import History, PastFailure
+from pmcl.judgement import History, PastFailure, Tally
 from pmcl.ledger.evaluations import apply_closed
 from pmcl.store import Row, Transaction, load_queries
 
@@ -34,7 +36,8 @@ __all__ = [
 _queries = load_queries("pmcl.ledger", "outcomes")
 SCHEMA: Final = _queries.schema
 
-_RECENT_FAILURES: Final = 8
+_UNSPECIFIED: Final = "unspecified"
+"""The mode of a failure that its host did not name."""
 
 
 def current(tx: Transaction, evaluation_id: str) -> Row | None:
@@ -64,21 +67,36 @@ def is_audited(tx: Transaction, audit_id: str) -> bool:
     return tx.one(_queries.audited, audit_id=audit_id) is not None
 
 
-def history(tx: Transaction, scope: str, fingerprint: str) -> History:
-    """Return what came of the last 64 dispatches of an action, the newest failures first."""
-    rows = tx.all(_queries.of_action, scope=scope, fingerprint=fingerprint)
-    failed = [row for row in rows if row["status"] == "failed"]
+def history(tx: Transaction, scope: str, fingerprint: str, tool: Tool) -> History:
+    """Return what came of an action, of its tool and of every effect; newest failures first."""
+    keys = {"scope": scope, "fingerprint": fingerprint}
+    counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for row in tx.all(_queries.counts, server=tool.server, tool=tool.name, **keys):
+        name = row["key"] if row["level"] == "effect" else ""
+        counts[row["level"], name][row["mode"]] = row["seen"]
+    tallies = {key: _tally(modes) for key, modes in counts.items()}
+    action = tallies.pop(("action", ""), Tally())
     return History(
-        runs=len(failed) + sum(row["status"] == "succeeded" for row in rows),
-        failures=len(failed),
-        recent=tuple(
-            PastFailure(
-                outcome_id=row["outcome_id"],
-                mode=row["failure_mode"] or "unspecified",
-                at_ms=row["finished_at"],
-            )
-            for row in failed[:_RECENT_FAILURES]
-        ),
+        action=action,
+        tool=tallies.pop(("tool", ""), Tally()),
+        effects={effect: tally for (_, effect), tally in sorted(tallies.items())},
+        recent=_recent_failures(tx, **keys) if action.failures else (),
+    )
+
+
+def _tally(modes: dict[str, int]) -> Tally:
+    failed = tuple(sorted((mode, seen) for mode, seen in modes.items() if mode))
+    return Tally(runs=sum(modes.values()), failed=failed)
+
+
+def _recent_failures(tx: Transaction, **keys: str) -> tuple[PastFailure, ...]:
+    return tuple(
+        PastFailure(
+            outcome_id=row["outcome_id"],
+            mode=row["failure_mode"] or _UNSPECIFIED,
+            at_ms=row["finished_at"],
+        )
+        for row in tx.all(_queries.recent_failures, **keys)
     )
 
 
@@ -119,6 +137,19 @@ def apply_linked(tx: Transaction, event: OutcomeLinked) -> None:
     )
     tx.run(_queries.unpark, evaluation_id=outcome.evaluation_id, outcome_id=outcome.outcome_id)
     apply_closed(tx, outcome.evaluation_id)
+    _count(tx, outcome)
+
+
+def _count(tx: Transaction, outcome: Outcome) -> None:
+    """Count what is known of the action's end; what a correction replaces was never counted."""
+    if outcome.status not in ("succeeded", "failed"):
+        return
+    mode = "" if outcome.status == "succeeded" else outcome.failure_mode or _UNSPECIFIED
+    row = tx.one(_queries.counted_as, evaluation_id=outcome.evaluation_id)
+    assert row is not None
+    levels = {"action": row["fingerprint"], "tool": row["tool"], "effect": row["effect"]}
+    for level, key in levels.items():
+        tx.run(_queries.count, scope=row["scope"], level=level, key=key, mode=mode)
 
 
 def apply_verified(tx: Transaction, event: OutcomeVerified) -> None:

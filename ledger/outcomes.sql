@@ -19,10 +19,21 @@ CREATE TABLE outcomes (
     corrected_by TEXT
 ) STRICT;
 CREATE UNIQUE INDEX outcomes_current ON outcomes (evaluation_id) WHERE corrected_by IS NULL;
-CREATE INDEX outcomes_of_action ON outcomes (scope, fingerprint, outcome_id)
-    WHERE corrected_by IS NULL;
+CREATE INDEX outcomes_failed ON outcomes (scope, fingerprint, outcome_id)
+    WHERE status = 'failed' AND corrected_by IS NULL;
 CREATE INDEX outcomes_unverified ON outcomes (scope, receipt_digest)
     WHERE expected = 1 AND verified = 0;
+
+-- How often each mode was seen; the empty mode is success. A key has 16 modes at most, what comes
+-- beyond is counted as 'other'.
+CREATE TABLE outcome_counts (
+    scope TEXT NOT NULL,
+    level TEXT NOT NULL CHECK (level IN ('action', 'tool', 'effect')),
+    key TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    seen INTEGER NOT NULL CHECK (seen > 0),
+    PRIMARY KEY (scope, level, key, mode)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE parked_outcomes (
     evaluation_id TEXT NOT NULL,
@@ -77,10 +88,37 @@ UNION ALL
 SELECT evaluation_id FROM listed_outcomes WHERE outcome_id = :outcome_id
 LIMIT 64;
 
--- name: of_action
-SELECT outcome_id, status, failure_mode, finished_at FROM outcomes
-WHERE scope = :scope AND fingerprint = :fingerprint AND corrected_by IS NULL
-ORDER BY outcome_id DESC LIMIT 64;
+-- name: recent_failures
+SELECT outcome_id, failure_mode, finished_at FROM outcomes
+WHERE scope = :scope AND fingerprint = :fingerprint AND status = 'failed' AND corrected_by IS NULL
+ORDER BY outcome_id DESC LIMIT 8;
+
+-- name: counts
+SELECT level, key, mode, seen FROM outcome_counts
+WHERE scope = :scope AND level = 'action' AND key = :fingerprint
+UNION ALL
+SELECT level, key, mode, seen FROM outcome_counts
+WHERE scope = :scope AND level = 'tool' AND key = json_array(:server, :tool)
+UNION ALL
+SELECT level, key, mode, seen FROM outcome_counts
+WHERE scope = :scope AND level = 'effect';
+
+-- name: counted_as
+SELECT scope, fingerprint, json_array(server, tool) AS tool, effect FROM evaluations
+WHERE evaluation_id = :evaluation_id;
+
+-- name: count
+INSERT INTO outcome_counts (scope, level, key, mode, seen)
+SELECT :scope, :level, :key,
+       CASE WHEN :mode = ''
+                 OR EXISTS (SELECT 1 FROM outcome_counts
+                            WHERE scope = :scope AND level = :level AND key = :key AND mode = :mode)
+                 OR (SELECT count(*) FROM outcome_counts
+                     WHERE scope = :scope AND level = :level AND key = :key) < 16
+            THEN :mode ELSE 'other' END,
+       1
+WHERE true
+ON CONFLICT (scope, level, key, mode) DO UPDATE SET seen = seen + 1;
 
 -- name: unverified
 SELECT outcome_id FROM outcomes

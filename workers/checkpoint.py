@@ -20,6 +20,7 @@ from pmcl.contracts import (
     HoldPlaced,
     HoldReleased,
     Kind,
+    Tool,
     definition_hash,
     encode,
     proposal_hash,
@@ -49,6 +50,7 @@ class Action(msgspec.Struct, frozen=True):
 
     resource_keys: tuple[str, ...]
     fingerprint: str
+    tool: Tool
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +106,7 @@ class CheckpointWorker:
 
     def _action(self, scope: str, call: CheckpointRequest) -> Action:
         resource_keys = self._key.resources_of(scope, call)
-        return Action(resource_keys, self._key.action(scope, call, resource_keys))
+        return Action(resource_keys, self._key.action(scope, call, resource_keys), call.tool)
 
     def _rules_about(self, *calls: CheckpointRequest) -> EffectRules:
         found = [self._rules.about(call) for call in calls]
@@ -163,7 +165,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         last_evidence_id=last[0] if last else None,
         last_evidence_at=last[1] if last else None,
         holds=holds.on_resources(tx, proposal.resource_keys),
-        history=outcomes.history(tx, scope, proposal.fingerprint),
+        history=outcomes.history(tx, scope, proposal.fingerprint, request.tool),
         pending=evaluations.pending(tx, scope, host),
         steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
         plan_held=plan is not None and evaluations.plan_held(tx, scope, host, plan),
@@ -171,7 +173,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
 
 
 def _known(tx: Transaction, scope: str, step: Action) -> StepKnown:
-    history = outcomes.history(tx, scope, step.fingerprint)
+    history = outcomes.history(tx, scope, step.fingerprint, step.tool)
     return StepKnown(resource_keys=step.resource_keys, history=history)
 
 
@@ -202,6 +204,8 @@ def _events(
         reasons=evaluation.reasons,
         failure_mode=forecast.mode,
         failure_probability=forecast.probability,
+        material=evaluation.plan_check.material,
+        mitigated=evaluation.plan_check.mitigated,
         expected_receipt_kind=None if receipt is None else receipt.kind,
         expected_receipt_digest=None if receipt is None else receipt.digest,
         expires_at=evaluation.expires_at,

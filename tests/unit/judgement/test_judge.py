@@ -13,7 +13,7 @@ from pmcl.contracts import (
     decode,
     encode,
 )
-from pmcl.judgement import History, Inputs, OpenHold, PastFailure, judge
+from pmcl.judgement import History, Inputs, OpenHold, PastFailure, Tally, judge
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
 LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -168,7 +168,8 @@ def test_judge_is_pure_and_inputs_survive_storage(
         for letter in draw(letters)
     )
     failure = PastFailure(outcome_id="o", mode="timeout", at_ms=1)
-    history = History(runs=2, failures=1, recent=(failure,)) if draw(st.booleans()) else History()
+    known = Tally(runs=2, failed=(("timeout", 1),))
+    history = History(action=known, recent=(failure,)) if draw(st.booleans()) else History()
     inputs = make_inputs(request, evidence=evidence, holds=holds, history=history)
     stored = encode(inputs)
     first = judge(inputs)

@@ -1,12 +1,10 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pmcl.contracts import Effect, Resource
-from pmcl.judgement import History, OpenHold, PastFailure, fallback_resource, judge
-from pmcl.judgement.failures import IMPACT, PSEUDO_RUNS, forecast, prior
+from pmcl.judgement import History, OpenHold, Tally, fallback_resource, judge
+from pmcl.judgement.failures import IMPACT, forecast, prior
 from pmcl.judgement.plan import MATERIAL_FROM, is_material
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
@@ -18,17 +16,6 @@ TOOL_OF = {
     "communication": "send",
     "execution": "run",
 }
-
-
-def _failed(*modes: str) -> tuple[PastFailure, ...]:
-    return tuple(
-        PastFailure(outcome_id=f"outcome-{number}", mode=mode, at_ms=1_000 - number)
-        for number, mode in enumerate(modes)
-    )
-
-
-def _history(runs: int, failures: int, recent: int) -> History:
-    return History(runs=runs, failures=failures, recent=_failed(*["m"] * recent))
 
 
 @pytest.mark.parametrize("effect", EXTERNAL)
@@ -48,13 +35,13 @@ def test_prior_times_impact_reaches_the_threshold(effect: Effect) -> None:
 
 @pytest.mark.parametrize("effect", EXTERNAL)
 def test_unverified_success_makes_no_failure_immaterial(effect: Effect) -> None:
-    expected = forecast(effect, History(runs=10_000))
+    expected = forecast(effect, History(action=Tally(runs=10_000)))
     assert expected.probability < prior(effect) / 100
     assert is_material(effect, "reversible", expected)
 
 
 def test_inspection_is_never_material() -> None:
-    expected = forecast("inspect_local", History(runs=9, failures=9, recent=_failed("x")))
+    expected = forecast("inspect_local", History(action=Tally(runs=9, failed=(("x", 9),))))
     assert not is_material("inspect_local", "irreversible", expected)
 
 
@@ -105,46 +92,6 @@ def test_words_alone_mitigate_nothing(
 ) -> None:
     evaluation = judge(make_inputs(make_request(premortem=make_premortem()))).evaluation
     assert evaluation.reasons == ("plan.unmitigated",)
-
-
-def test_forecast_without_history_is_the_catalogue() -> None:
-    expected = forecast("mutation", History())
-    assert (expected.mode, expected.probability) == ("wrong_target", prior("mutation"))
-    assert (expected.failures, expected.runs) == (0, 0)
-
-
-@pytest.mark.parametrize("runs", [1, 2, 10, 1_000])
-def test_one_recent_failure_names_the_mode(runs: int) -> None:
-    history = History(runs=runs, failures=1, recent=_failed("disk_full"))
-    expected = forecast("mutation", history)
-    assert expected.mode == "disk_full"
-    assert expected.probability == pytest.approx(1 / (runs + PSEUDO_RUNS), abs=1e-6)
-
-
-def test_failure_of_a_known_mode_adds_to_its_prior() -> None:
-    expected = forecast("mutation", History(runs=1, failures=1, recent=_failed("wrong_target")))
-    assert expected.probability == pytest.approx((1 + 4 * 0.15) / 5)
-
-
-def test_most_frequent_recent_mode_wins() -> None:
-    history = History(runs=9, failures=3, recent=_failed("rare", "common", "common"))
-    assert forecast("execution", history).mode == "common"
-
-
-def test_older_failures_are_shared_out_over_recent_modes() -> None:
-    history = History(runs=20, failures=10, recent=_failed("a", "a", "a", "a", "b"))
-    assert forecast("network", history).probability == pytest.approx(8 / 24, abs=1e-6)
-
-
-@given(runs=st.integers(0, 500), data=st.data())
-def test_probability_moves_with_failures_and_stays_one(runs: int, data: st.DataObject) -> None:
-    failures = data.draw(st.integers(0, runs))
-    recent = min(failures, 8)
-    one = forecast("mutation", _history(runs, failures, recent))
-    more = forecast("mutation", _history(runs + 1, failures + 1, recent or 1))
-    assert 0.0 < one.probability <= 1.0
-    if failures:
-        assert more.probability > one.probability
 
 
 def test_request_for_revision_names_the_resource(make_request: Any, make_inputs: Any) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from pmcl.contracts import StateItem
-from pmcl.judgement import History, Inputs, PastFailure, judge
+from pmcl.judgement import History, Inputs, PastFailure, Tally, judge
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
 NOW_MS = 1_000_000
@@ -116,7 +116,8 @@ def test_failed_outcomes_change_the_state_check(make_request: Any, make_inputs: 
         PastFailure(outcome_id="o2", mode="timeout", at_ms=2),
         PastFailure(outcome_id="o1", mode="disk_full", at_ms=1),
     )
-    inputs = make_inputs(make_request(), history=History(runs=3, failures=2, recent=recent))
+    tally = Tally(runs=3, failed=(("disk_full", 1), ("timeout", 1)))
+    inputs = make_inputs(make_request(), history=History(action=tally, recent=recent))
     after = _items(inputs)["recent_outcomes"]
     assert (after.freshness, after.lineage) == ("fresh", ("o2", "o1"))
     assert judge(inputs).evaluation.state_check.recent_failures == ("timeout", "disk_full")
@@ -128,7 +129,7 @@ def test_lineage_is_bounded(make_request: Any, make_inputs: Any) -> None:
     inputs = make_inputs(
         make_request(),
         pending=tuple(f"e{n}" for n in range(500)),
-        history=History(runs=500, failures=500, recent=recent),
+        history=History(action=Tally(runs=500, failed=(("m", 500),)), recent=recent),
     )
     assert max(len(item.lineage) for item in _items(inputs).values()) == 64
     assert len(judge(inputs).evaluation.state_check.recent_failures) == 64

@@ -11,6 +11,7 @@ from pmcl.judgement import (
     OpenHold,
     PastFailure,
     StepKnown,
+    Tally,
     judge,
 )
 
@@ -137,7 +138,8 @@ def test_a_step_to_be_approved_holds_the_plan_until_the_plan_is(judged: Any) -> 
 def test_the_likeliest_failure_is_that_of_the_worst_step(judged: Any) -> None:
     failed = PastFailure(outcome_id=ULID + "5", mode="disk_full", at_ms=1)
     steps = (step("write_file"), step("write_file"))
-    history = History(runs=4, failures=4, recent=(failed,))
+    tally = Tally(runs=4, failed=(("disk_full", 4),))
+    history = History(action=tally, recent=(failed,))
     evaluation = judged(*steps, known={1: history}).evaluation
     assert evaluation.plan_check.forecast.mode == "disk_full"
 

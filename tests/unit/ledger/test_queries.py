@@ -25,7 +25,10 @@ _QUERIES = [
 _parameter = re.compile(r":([a-z_]+)")
 
 # Parked outcomes are few and each is looked at: the evaluation is found by its key.
-_SCANS = {("outcomes", "linkable"): ["SCAN p"]}
+_SCANS = {
+    ("outcomes", "count"): ["SCAN CONSTANT ROW"],
+    ("outcomes", "linkable"): ["SCAN p"],
+}
 
 
 @pytest.mark.parametrize(("module", "name"), _QUERIES)
