@@ -239,8 +239,8 @@ class Evaluation(Contract, frozen=True, kw_only=True, tag="pmcl/evaluation/1"):
     """The verdict. A pass clears only this veto; it grants nothing.
 
     Attributes:
-        reasons: `authority.*`, `sensing.*`, `plan.*`, `hold.*` or `degraded.*` codes; empty on a
-            pass.
+        reasons: codes such as `authority.*`, `sensing.*`, `hold.*`, `plan.*`; empty on a pass. One
+            about a step of a plan names it: `hold.prior@$.steps[2]`.
         revision_request: what would lift the hold, for the model; `None` when nothing would.
         approval_id: the approval that was used, or the request that waits for an operator.
         expires_at: milliseconds since the epoch by the sidecar's clock.
