@@ -208,7 +208,7 @@ class Witness:
         assert len({*self.used}) == len(self.used)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(actions=_actions)
 def test_every_pass_uses_a_right_and_living_approval_of_its_own(actions: list[Action]) -> None:
     async def played() -> list[Event]:
