@@ -50,9 +50,13 @@ async def read_approval(settings: Settings, approval_id: str) -> ShownApproval:
 async def grant_approval(
     settings: Settings, approval_id: str, expires: timedelta | None = None
 ) -> Approval:
-    """Let the proposal pass once, within `expires`. Raises as `ask_sidecar`."""
-    lifetime = {} if expires is None else {"lifetime_ms": round(expires.total_seconds() * 1000)}
-    question = _fitting(GrantApproval, approval_id=approval_id, label=operator_label(), **lifetime)
+    """Let the proposal pass once, within `expires` or what is set. Raises as `ask_sidecar`."""
+    lifetime_ms = settings.approval_ttl_ms
+    if expires is not None:
+        lifetime_ms = round(expires.total_seconds() * 1000)
+    question = _fitting(
+        GrantApproval, approval_id=approval_id, label=operator_label(), lifetime_ms=lifetime_ms
+    )
     return await ask_sidecar(settings, "approve", question, Approval)
 
 

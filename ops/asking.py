@@ -28,6 +28,7 @@ from pmcl.contracts import (
     refusal,
 )
 from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import running_pid
 
 __all__ = ["NotRunningError", "ask_sidecar", "operator_label"]
 
@@ -52,6 +53,8 @@ async def ask_sidecar(settings: Settings, verb: str, question: Contract, answer:
         RefusedError: the sidecar refused, by the class that its code names.
         NotRunningError: nobody answered.
     """
+    if settings.server_url is None and running_pid(settings.state_dir) is None:
+        raise NotRunningError(settings)  # and nothing is made in a folder that was mistyped
     keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
     ports = prepare_server(ServerConfig(state_dir=settings.state_dir / "nats"), keyring)
     config = keyring.connection_config("operator", settings.server_url or ports.url)

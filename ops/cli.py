@@ -157,7 +157,8 @@ def grant(
     approval: str,
     *,
     expires: Annotated[
-        timedelta | None, Parameter(help="How long it can be used; default 10m, at most 24h.")
+        timedelta | None,
+        Parameter(help="How long it can be used: 24h at most; default: PMCL_APPROVAL_TTL_MS."),
     ] = None,
     state_dir: StateDir = None,
     json: Json = False,

@@ -42,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         heartbeat_ms: how often a host is asked to send one, milliseconds; below the lease's life.
         queue_cell, queue_host: requests under way in this cell, and of one host.
         stream_slots: stream messages under way at once for each worker.
+        approval_ttl_ms: how long a grant can be used that names no time, milliseconds.
         log_level: of the structured log on standard error.
     """
 
@@ -54,6 +55,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     queue_cell: Positive = limits.CELL_QUEUE
     queue_host: Positive = limits.HOST_QUEUE
     stream_slots: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 256
+    approval_ttl_ms: Annotated[int, msgspec.Meta(ge=1, le=limits.APPROVAL_TTL_MAX_MS)] = (
+        limits.APPROVAL_TTL_MS
+    )
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     def __post_init__(self) -> None:

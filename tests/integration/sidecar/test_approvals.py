@@ -189,12 +189,21 @@ async def test_an_unknown_or_malformed_id_is_named(room: Room) -> None:
         await read_approval(room.settings, "nonsense")
 
 
-async def test_without_a_sidecar_the_command_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pmcl.ops.asking._CONNECT_S", 0.2)
+def test_without_a_sidecar_the_command_says_so_and_makes_nothing(tmp_path: Path) -> None:
     with pytest.raises(NotRunningError, match="pmcl up"):
-        await list_approvals(Settings(state_dir=tmp_path))
+        anyio.run(list_approvals, Settings(state_dir=tmp_path / "mistyped"))
+    assert [*tmp_path.iterdir()] == []
+
+
+async def test_a_grant_lasts_as_long_as_is_set(room: Room) -> None:
+    settings = msgspec.structs.replace(room.settings, approval_ttl_ms=90_000)
+    async with Host.connect(room.config()) as host:
+        held = await host.check(await renaming(host))
+        assert held.approval_id is not None
+        granted = await grant_approval(settings, held.approval_id)
+    assert granted.expires_at is not None
+    assert granted.decided_at is not None
+    assert granted.expires_at - granted.decided_at == 90_000
 
 
 async def _raced(script: str, tmp_path: Path, *parts: Any) -> list[str]:

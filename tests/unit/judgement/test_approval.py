@@ -5,6 +5,7 @@ import pytest
 from pmcl.contracts import Resource
 from pmcl.contracts.limits import APPROVALS_WAITING_MAX
 from pmcl.judgement import ApprovalRecord, Judgement, OpenHold, judge
+from pmcl.judgement.approval import check_approval
 
 NOW_MS = 1_000_000
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
@@ -169,6 +170,19 @@ def test_no_more_is_asked_than_an_operator_can_look_at(judged: Any) -> None:
     assert str(APPROVALS_WAITING_MAX) in judgement.evaluation.revision_request
     judgement = judged(None, approvals_waiting=APPROVALS_WAITING_MAX - 1)
     assert judgement.requests_approval
+
+
+@pytest.mark.parametrize("wish", ["authority.approval_required", "plan.approval_required"])
+def test_either_wish_is_answered_and_the_rest_stays(
+    wish: str, make_request: Any, make_inputs: Any
+) -> None:
+    inputs = make_inputs(make_request(), approval=_record())
+    answered = check_approval(inputs, "mutation", (wish, "grounding.any", "hold.prior"))
+    assert answered.reasons == ("grounding.any", "hold.prior")
+    assert answered.uses is None
+    assert check_approval(inputs, "mutation", (wish,)).uses == ULID + "9"
+    denied = make_inputs(make_request(), approval=_record(state="denied"))
+    assert check_approval(denied, "mutation", (wish,)).reasons == (DENIED,)
 
 
 def test_where_none_is_wanted_none_is_read_or_used(judged: Any) -> None:
