@@ -23,6 +23,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema"):
 
 
 _encoder = msgspec.json.Encoder(order="sorted")
+_tag = re.compile(r"pmcl/[a-z-]{1,32}/[0-9]{1,4}")
 _place = re.compile(r"^(?P<reason>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 
 
@@ -52,7 +53,8 @@ def decode(data: bytes, *kinds: type[C], max_bytes: int = MESSAGE_MAX_BYTES) -> 
     tag = value.get("schema") if isinstance(value, dict) else None
     kind = known.get(tag) if isinstance(tag, str) else None
     if kind is None:
-        raise UnknownSchemaError("$.schema", tag, ", ".join(known))
+        shown = tag if isinstance(tag, str) and _tag.fullmatch(tag) is not None else ""
+        raise UnknownSchemaError("$.schema", shown, ", ".join(known))
     return convert(value, kind)
 
 

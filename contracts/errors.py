@@ -24,6 +24,7 @@ __all__ = [
     "NotAvailableError",
     "PmclError",
     "RefusedError",
+    "SecretInNameError",
     "StaleGenerationError",
     "TooLargeError",
     "TrustNotAllowedError",
@@ -81,6 +82,12 @@ class TooLargeError(ContractError):
     """A size limit was passed; `value` and `limit` are in the unit that the limit names."""
 
     code = "too_large"
+
+
+class SecretInNameError(ContractError):
+    """A name that is stored in the open holds a secret; `value` is always empty."""
+
+    code = "secret_in_name"
 
 
 class UnknownSchemaError(ContractError):

@@ -21,6 +21,7 @@ from pmcl.hosts.observing import ObservationFields, Observer
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.session import Session
 from pmcl.hosts.verdict import Verdict
+from pmcl.judgement import check_turn_id
 from pmcl.outbox import open_host_file
 
 __all__ = ["Host"]
@@ -115,9 +116,10 @@ class Host:
         """End a turn after a successful response; the same turn again changes nothing.
 
         Raises:
-            RefusedError: the sidecar refused.
+            RefusedError: the sidecar refused, or the id holds a secret.
             BusError, HostError: nobody answered, or there is no lease.
         """
+        check_turn_id(turn_id)
         config, keeper = self._session.config, self._session.keeper
         timeout_s = config.deadline_ms / 1000
         binding = await keeper.wait(timeout_s)

@@ -26,6 +26,7 @@ from pmcl.contracts import (
     OutcomeStatus,
     PmclError,
     Receipt,
+    SecretInNameError,
 )
 from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.errors import DispatchRefusedError
@@ -33,6 +34,7 @@ from pmcl.hosts.outstanding import claim_of
 from pmcl.hosts.proposal import Proposal, bind
 from pmcl.hosts.session import Session
 from pmcl.hosts.verdict import Verdict
+from pmcl.judgement import is_open_name
 
 __all__ = ["Dispatch", "Run"]
 
@@ -55,20 +57,25 @@ class Run:
         """Note success.
 
         Raises:
-            ContractError: the receipt is malformed; the success stands, without it.
+            ContractError: the receipt is malformed, or its kind holds a secret; the success
+                stands, without it.
         """
         self._note("succeeded")
         if receipt is not None:
-            self.receipt = _fitting("$.receipt", msgspec.to_builtins(receipt), Receipt)
+            fitting = _fitting("$.receipt", msgspec.to_builtins(receipt), Receipt)
+            _check_open("$.receipt.kind", fitting.kind)
+            self.receipt = fitting
 
     def failed(self, mode: str) -> None:
         """Note a failure; `mode` is a short code, an `Id`.
 
         Raises:
-            ContractError: the mode is none; the failure stands, as `other`.
+            ContractError: the mode is none, or holds a secret; the failure stands, as `other`.
         """
         self._note("failed", "other")
-        self.failure_mode = _fitting("$.failure_mode", mode, Id)
+        fitting = _fitting("$.failure_mode", mode, Id)
+        _check_open("$.failure_mode", fitting)
+        self.failure_mode = fitting
 
     def unknown(self) -> None:
         """Note that nobody saw the end."""
@@ -218,6 +225,11 @@ def _fitting(field: str, value: object, kind: Any) -> Any:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ContractError(field, "", str(error)) from error
+
+
+def _check_open(field: str, name: str) -> None:
+    if not is_open_name(name):
+        raise SecretInNameError(field, "", "a name without a secret")
 
 
 def _mode_of(error: Exception) -> str:

@@ -36,6 +36,7 @@ from pmcl.hosts.clock import now_s
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.errors import ReplyError
 from pmcl.hosts.proposal import Binding
+from pmcl.judgement import check_snapshot_names
 
 __all__ = ["LeaseKeeper"]
 
@@ -155,6 +156,7 @@ class LeaseKeeper:
             authority=self._config.authority,
             provider_locality=self._config.provider_locality,
         )
+        check_snapshot_names(self._config.authority)
         asked_s = now_s()
         lease = await self._ask("begin", question, Lease, timeout_s)
         binding = Binding(

@@ -23,6 +23,13 @@ from pmcl.judgement.inputs import (
     Tally,
 )
 from pmcl.judgement.judge import judge
+from pmcl.judgement.open_names import (
+    check_audit_names,
+    check_snapshot_names,
+    check_turn_id,
+    is_open_name,
+    redact_outcome,
+)
 from pmcl.judgement.redaction import redact, redact_observation, redact_request, redact_text
 from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resource
 from pmcl.judgement.steps import step_request
@@ -45,13 +52,18 @@ __all__ = [
     "StepKnown",
     "Tally",
     "ToolRule",
+    "check_audit_names",
+    "check_snapshot_names",
+    "check_turn_id",
     "classify",
     "fallback_resource",
     "fingerprint",
     "fold_resource",
+    "is_open_name",
     "judge",
     "redact",
     "redact_observation",
+    "redact_outcome",
     "redact_request",
     "redact_text",
     "reversibility",

@@ -23,6 +23,7 @@ from pmcl.contracts import (
     canonical,
 )
 from pmcl.contracts.limits import FREE_TEXT_MAX_BYTES
+from pmcl.judgement.open_names import check_observation_names, check_request_names
 from pmcl.judgement.secret_names import is_count, secret_kind
 from pmcl.judgement.secret_shapes import MARK, digest, mark_secrets
 
@@ -58,7 +59,12 @@ def redact_request(request: CheckpointRequest, key: bytes) -> CheckpointRequest:
     """Return the request with every free text, the resources and the arguments redacted.
 
     A text that grows past its limit by its marks is cut between two marks.
+
+    Raises:
+        SecretInNameError: a name holds a secret.
+        ContractError: the arguments are nested too deep, or hide what has no canonical form.
     """
+    check_request_names(request)
     return msgspec.structs.replace(
         request,
         goal=_text(request.goal, key),
@@ -74,7 +80,12 @@ def redact_request(request: CheckpointRequest, key: bytes) -> CheckpointRequest:
 
 
 def redact_observation(observation: Observation, key: bytes) -> Observation:
-    """Return the observation with its whole payload redacted."""
+    """Return the observation with its whole payload redacted.
+
+    Raises:
+        SecretInNameError: a name holds a secret.
+    """
+    check_observation_names(observation)
     detail = observation.detail
     return msgspec.structs.replace(
         observation,

@@ -41,7 +41,7 @@ def check_kind(leaf: str | None, request: CheckpointRequest) -> None:
 
 def _check_plan(request: CheckpointRequest) -> None:
     if request.tool != PLAN_TOOL:
-        raise ContractError("$.tool", request.tool.name, _named(PLAN_TOOL))
+        raise ContractError("$.tool", "", _named(PLAN_TOOL))
     if request.arguments:
         raise ContractError("$.arguments", len(request.arguments), "none: a plan has steps")
     if not request.steps:
@@ -58,7 +58,7 @@ def _check_plan(request: CheckpointRequest) -> None:
 
 def _check_recommendation(request: CheckpointRequest) -> None:
     if request.tool != RECOMMENDATION_TOOL:
-        raise ContractError("$.tool", request.tool.name, _named(RECOMMENDATION_TOOL))
+        raise ContractError("$.tool", "", _named(RECOMMENDATION_TOOL))
     text = request.arguments.get("text")
     if request.arguments.keys() != {"text"} or not isinstance(text, str):
         raise ContractError("$.arguments", "", "an object with a text alone")

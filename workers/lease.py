@@ -28,6 +28,7 @@ from pmcl.contracts import (
     ResumeLease,
     TurnCompleted,
 )
+from pmcl.judgement import check_snapshot_names, check_turn_id
 from pmcl.ledger import LedgerKey, evidence, leases, turns
 from pmcl.ledger.leases import LeaseRow
 from pmcl.outbox import UnitOfWork
@@ -65,7 +66,12 @@ class LeaseWorker:
         self._times = times
 
     async def prepare(self, incoming: Incoming) -> str:
-        """Return the id that a new lease would get."""
+        """Return the id that a new lease would get, once no name holds a secret."""
+        match incoming.body:
+            case BeginLease(authority=authority) | ResumeLease(authority=authority):
+                check_snapshot_names(authority)
+            case CompleteTurn(turn_id=turn_id):
+                check_turn_id(turn_id)
         return ulid_now()
 
     def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: str) -> Decision:

@@ -18,6 +18,7 @@ from pmcl.contracts import (
     OutcomeListed,
     OutcomeParked,
 )
+from pmcl.judgement import check_audit_names, redact_outcome
 from pmcl.ledger import evaluations, evidence, outcomes
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Row
@@ -36,12 +37,17 @@ class OutcomeWorker:
     kind: Kind = "outcome"
     accepts: tuple[type[Contract], ...] = (Outcome, AuditReceipt)
 
-    async def prepare(self, incoming: Incoming) -> None:
-        """Return nothing: an outcome holds no content."""
+    async def prepare(self, incoming: Incoming) -> Outcome | AuditReceipt:
+        """Return the outcome without a name that holds a secret."""
+        if isinstance(incoming.body, AuditReceipt):
+            check_audit_names(incoming.body)
+        return redact_outcome(incoming.body)
 
-    def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: None) -> Decision:
+    def decide(
+        self, unit: UnitOfWork, incoming: Incoming, prepared: Outcome | AuditReceipt
+    ) -> Decision:
         """Return how the outcome or the audit receipt was recorded."""
-        scope, host, body = incoming.subject.scope, incoming.subject.host, incoming.body
+        scope, host, body = incoming.subject.scope, incoming.subject.host, prepared
         if isinstance(body, Outcome):
             return Decision(events=(link(unit, scope, host, body),))
         whose: dict[str, Any] = {"scope": scope, "host": host, "at_ms": unit.now_ms}

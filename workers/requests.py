@@ -173,7 +173,7 @@ def epoch_of(fields: Mapping[str, str]) -> str:
     try:
         return msgspec.convert(fields.get(headers.EPOCH), Ulid)
     except msgspec.ValidationError as error:
-        raise ContractError(headers.EPOCH, fields.get(headers.EPOCH), "a ULID") from error
+        raise ContractError(headers.EPOCH, "", "a ULID") from error
 
 
 def whole_number(fields: Mapping[str, str], name: str, default: int | None = None) -> int:
@@ -187,7 +187,7 @@ def whole_number(fields: Mapping[str, str], name: str, default: int | None = Non
         return default
     fits = text is not None and text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX
     if text is None or not fits or (default is None and int(text) == 0):
-        raise ContractError(name, text, "a whole number below 10^15, from 1 on a stream message")
+        raise ContractError(name, "", "a whole number below 10^15, from 1 on a stream message")
     return int(text)
 
 

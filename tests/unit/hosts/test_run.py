@@ -1,7 +1,9 @@
 import pytest
 
-from pmcl.contracts import ContractError, Receipt
+from pmcl.contracts import ContractError, Receipt, SecretInNameError
 from pmcl.hosts import Run
+
+TOKEN = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Über(Exception):  # noqa: N818 - a foreign name
@@ -47,3 +49,14 @@ def test_malformed_mode_is_refused_and_the_failure_stands() -> None:
     with pytest.raises(ContractError):
         run.failed("went wrong, badly")
     assert (run.status, run.failure_mode) == ("failed", "other")
+
+
+def test_secret_as_a_mode_or_a_kind_is_refused_and_what_was_said_stands() -> None:
+    run = Run()
+    with pytest.raises(SecretInNameError) as caught:
+        run.failed(TOKEN)
+    assert (run.status, run.failure_mode) == ("failed", "other")
+    with pytest.raises(SecretInNameError):
+        run.succeeded(Receipt(kind=TOKEN, digest="d" * 64))
+    assert (run.status, run.receipt) == ("succeeded", None)
+    assert TOKEN not in str(caught.value)
