@@ -77,18 +77,15 @@ def show_approvals(found: Approvals) -> None:
         console.print("No approval waits.")
         return
     table = Table(box=None, pad_edge=False)
-    for column in ("id", "state", "host", "tool", "effect", "asked", "until", "approver"):
-        table.add_column(column, overflow="fold", no_wrap=column == "id")
+    for column in ("id", "state", "asked", "host", "tool"):
+        table.add_column(column, overflow="fold", no_wrap=column not in ("host", "tool"))
     for approval in found.approvals:
         table.add_row(
             approval.approval_id,
             approval.state,
+            _time(approval.requested_at, "%d %H:%M"),
             f"{approval.scope}/{approval.host}",
             _whole(f"{approval.server}/{approval.tool}"),
-            approval.effect,
-            _time(approval.requested_at),
-            _time(approval.expires_at),
-            approval.approver or "",
         )
     console.print(table, markup=False)
     if found.more:
@@ -146,7 +143,5 @@ def _whole(value: Any) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _time(at_ms: int | None) -> str:
-    if at_ms is None:
-        return ""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+def _time(at_ms: int | None, form: str = "%Y-%m-%d %H:%M:%SZ") -> str:
+    return "" if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
