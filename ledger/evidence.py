@@ -24,12 +24,17 @@ def is_repeat(tx: Transaction, envelope: EvidenceRecorded, content: bytes) -> bo
     Raises:
         ConflictError: the key, or the evidence id, stands for other content; that one stays.
     """
-    known = tx.one(_queries.by_key, scope=envelope.scope, host=envelope.host, key=envelope.key)
+    known = tx.one(
+        _queries.known,
+        scope=envelope.scope,
+        host=envelope.host,
+        key=envelope.key,
+        evidence_id=envelope.evidence_id,
+    )
     if known is None:
-        taken = tx.one(_queries.find, scope=envelope.scope, evidence_id=envelope.evidence_id)
-        if taken is not None:
-            raise ConflictError("$.evidence_id", envelope.evidence_id, "an id used once")
         return False
+    if not known["by_key"]:
+        raise ConflictError("$.evidence_id", envelope.evidence_id, "an id used once")
     if not same_content(tx, envelope.scope, known["evidence_id"], content):
         raise ConflictError("$.key", envelope.key, "the same content for the same key")
     return True
@@ -60,6 +65,14 @@ def _cited(tx: Transaction, scope: str, evidence_id: str) -> CitedEvidence:
 
 def last_of_host(tx: Transaction, scope: str, host: str) -> tuple[str, int] | None:
     """Return the id of the host's last committed evidence, and when it was observed."""
+    return tx.recall(_last(scope, host), lambda: _read_last(tx, scope, host))
+
+
+def _last(scope: str, host: str) -> tuple[str, ...]:
+    return "evidence.last_of_host", scope, host
+
+
+def _read_last(tx: Transaction, scope: str, host: str) -> tuple[str, int] | None:
     row = tx.one(_queries.last_of_host, scope=scope, host=host)
     return None if row is None else (row["evidence_id"], row["observed_at"])
 
@@ -91,3 +104,4 @@ def apply_recorded(tx: Transaction, event: EvidenceRecorded) -> None:
         commitment=event.commitment,
         size_bytes=event.size_bytes,
     )
+    tx.remember(_last(event.scope, event.host), (event.evidence_id, event.observed_at))

@@ -30,9 +30,13 @@ VALUES (:scope, :evidence_id, :host, :key, :generation, :source, :trust, :domain
         :confidence, :visibility, :observed_at, :evidence_ids, :resource_keys, :commitment,
         :size_bytes);
 
--- name: by_key
-SELECT evidence_id, commitment, erased FROM evidence
-WHERE scope = :scope AND host = :host AND key = :key;
+-- name: known
+SELECT evidence_id, true AS by_key FROM evidence
+WHERE scope = :scope AND host = :host AND key = :key
+UNION ALL
+SELECT evidence_id, false AS by_key FROM evidence
+WHERE scope = :scope AND evidence_id = :evidence_id
+LIMIT 1;
 
 -- name: find
 SELECT evidence_id, generation, trust, observed_at, erased, resource_keys FROM evidence

@@ -70,8 +70,16 @@ def _row(row: Row) -> LeaseRow:
 
 def current(tx: Transaction, scope: str, host: str) -> LeaseRow | None:
     """Return the newest generation of a host, living or not."""
+    return tx.recall(_key(scope, host), lambda: _newest(tx, scope, host))
+
+
+def _newest(tx: Transaction, scope: str, host: str) -> LeaseRow | None:
     row = tx.one(_queries.current, scope=scope, host=host)
     return None if row is None else _row(row)
+
+
+def _key(scope: str, host: str) -> tuple[str, ...]:
+    return "leases.current", scope, host
 
 
 def bind(tx: Transaction, scope: str, host: str, lease_id: str, generation: int) -> LeaseRow:
@@ -111,13 +119,16 @@ def apply_began(tx: Transaction, event: LeaseBegan) -> None:
         at_ms=event.at_ms,
         expires_at=event.expires_at,
     )
+    tx.forget(_key(event.scope, event.host))
 
 
 def apply_renewed(tx: Transaction, event: LeaseRenewed) -> None:
     """Record a heartbeat."""
     tx.run(_queries.renew, lease_id=event.lease_id, at_ms=event.at_ms, expires_at=event.expires_at)
+    tx.forget(_key(event.scope, event.host))
 
 
 def apply_ended(tx: Transaction, event: LeaseEnded) -> None:
     """Record the end of a lease."""
     tx.run(_queries.finish, lease_id=event.lease_id, reason=event.reason)
+    tx.forget(_key(event.scope, event.host))

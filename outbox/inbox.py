@@ -12,18 +12,12 @@ from pmcl.contracts import Received
 from pmcl.outbox.epoch import found_ledger
 from pmcl.store import Transaction, load_queries
 
-__all__ = ["mark", "received", "through"]
+__all__ = ["mark", "received"]
 
 _queries = load_queries("pmcl.outbox", "inbox")
 SCHEMA: Final = _queries.schema
 
 _numbers = msgspec.json.Decoder(tuple[int, ...])
-
-
-def through(tx: Transaction, scope: str, host: str, epoch: str) -> int:
-    """Return the number up to which every message is seen; 0 for none."""
-    row = tx.one(_queries.through, scope=scope, host=host, epoch=epoch)
-    return 0 if row is None else int(row["through"])
 
 
 def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> bool:
@@ -33,6 +27,7 @@ def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> boo
         return False
     if number > seen.through + 1:
         added = tx.run(_queries.add_beyond, scope=scope, host=host, epoch=epoch, number=number)
+        tx.forget(_key(scope, host, epoch))
         return added > 0
     end, beyond = number, seen.beyond
     while (last := _contiguous(beyond, end)) > end:
@@ -41,15 +36,25 @@ def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> boo
     tx.run(_queries.advance, scope=scope, host=host, epoch=epoch, through=end)
     if end > number:
         tx.run(_queries.drop_beyond, scope=scope, host=host, epoch=epoch, through=end)
+    now = Received(ledger_epoch=seen.ledger_epoch, through=end, beyond=beyond)
+    tx.remember(_key(scope, host, epoch), now)
     return True
 
 
 def received(tx: Transaction, scope: str, host: str, epoch: str) -> Received:
     """Return what a host may forget: the watermark and the lowest numbers beyond it."""
+    return tx.recall(_key(scope, host, epoch), lambda: _seen(tx, scope, host, epoch))
+
+
+def _key(scope: str, host: str, epoch: str) -> tuple[str, ...]:
+    return "inbox.received", scope, host, epoch
+
+
+def _seen(tx: Transaction, scope: str, host: str, epoch: str) -> Received:
     row = tx.one(_queries.seen, scope=scope, host=host, epoch=epoch)
     if row is None:
         found_ledger(tx)
-        return received(tx, scope, host, epoch)
+        return _seen(tx, scope, host, epoch)
     return Received(
         ledger_epoch=row["ledger_epoch"],
         through=row["through"],

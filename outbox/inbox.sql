@@ -15,9 +15,6 @@ CREATE TABLE inbox_beyond (
     PRIMARY KEY (scope, host, epoch, number)
 ) STRICT, WITHOUT ROWID;
 
--- name: through
-SELECT through FROM inbox_watermarks WHERE scope = :scope AND host = :host AND epoch = :epoch;
-
 -- name: seen
 SELECT l.epoch AS ledger_epoch, coalesce(w.through, 0) AS through,
        (SELECT json_group_array(number) FROM (

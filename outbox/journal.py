@@ -19,6 +19,7 @@ SCHEMA: Final = _queries.schema
 GENESIS: Final = "0" * 64
 """What the first row's hash covers instead of a row before it."""
 
+_HEAD: Final = ("journal.head",)
 _BATCH_ROWS: Final = 500
 _BATCH_BYTES: Final = 1024 * 1024
 
@@ -55,17 +56,15 @@ def chain_hash(previous: str, subject: str, body: bytes) -> str:
 
 def head(tx: Transaction) -> Head:
     """Return the last row's number and hash."""
-    row = tx.one(_queries.head)
-    return Head(0, GENESIS) if row is None else Head(row["sequence"], row["hash"])
+    return tx.recall(_HEAD, lambda: _head(tx.one(_queries.head)))
 
 
-def append(
-    tx: Transaction, subject: str, body: bytes, before: JournalRow | None = None
-) -> JournalRow:
-    """Append a fact and return its row; `before` is the last one where the caller knows it."""
-    last = before or head(tx)
+def append(tx: Transaction, subject: str, body: bytes) -> JournalRow:
+    """Append a fact and return its row."""
+    last = head(tx)
     row = JournalRow(last.sequence + 1, subject, body, chain_hash(last.hash, subject, body))
     tx.run(_queries.append, sequence=row.sequence, subject=subject, body=body, hash=row.hash)
+    tx.remember(_HEAD, Head(row.sequence, row.hash))
     return row
 
 
@@ -85,8 +84,7 @@ async def read(
 
 async def last(reader: Reader) -> Head:
     """Return the last committed row's number and hash."""
-    row = await reader.one(_queries.head)
-    return Head(0, GENESIS) if row is None else Head(row["sequence"], row["hash"])
+    return _head(await reader.one(_queries.head))
 
 
 async def hash_of(reader: Reader, sequence: int) -> str | None:
@@ -109,6 +107,10 @@ async def verify(reader: Reader) -> Head:
                 raise BrokenChainError(checked.sequence + 1)
             checked = Head(row.sequence, row.hash)
     return checked
+
+
+def _head(row: Row | None) -> Head:
+    return Head(0, GENESIS) if row is None else Head(row["sequence"], row["hash"])
 
 
 def _row(row: Row) -> JournalRow:

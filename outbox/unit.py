@@ -34,7 +34,6 @@ class UnitOfWork:
         body = encode(event)
         if len(body) > _EVENT_MAX_BYTES:
             raise TooLargeError("$", f"{len(body)} bytes", f"{_EVENT_MAX_BYTES} bytes")
-        before = self.published[-1] if self.published else None
-        row = append(self.tx, event_subject(event), body, before)
+        row = append(self.tx, event_subject(event), body)
         self.published.append(row)
         return row.sequence

@@ -15,6 +15,7 @@ import structlog
 from pmcl.contracts import LedgerError
 from pmcl.store.config import StoreConfig
 from pmcl.store.errors import StoreUnavailableError
+from pmcl.store.memory import Memory
 from pmcl.store.schema import open_connection
 from pmcl.store.transaction import Transaction
 
@@ -52,6 +53,7 @@ class Committer:
     def __init__(self, config: StoreConfig) -> None:
         self._config = config
         self._connection: sqlite3.Connection | None = open_connection(config)
+        self._memory = Memory()
         self.changed = False
 
     def close(self) -> None:
@@ -88,11 +90,12 @@ class Committer:
         if self._connection is None:
             self._connection = open_connection(self._config)
         connection = self._connection
+        memory, self._memory = self._memory, Memory()  # given back by a COMMIT only
         connection.execute("BEGIN IMMEDIATE")
         try:
             before = connection.total_changes
             alone = len(jobs) == 1
-            done = [self._run(connection, job, alone=alone) for job in jobs]
+            done = [self._run(connection, job, memory, alone=alone) for job in jobs]
             if connection.in_transaction:  # else the only unit was undone
                 connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -100,16 +103,20 @@ class Committer:
         finally:
             self._leave(connection)
         self.changed = self.changed or connection.total_changes != before
+        if self._config.journal_mode == "wal":  # else other processes write the file as well
+            self._memory = memory
         return done
 
-    def _run(self, connection: sqlite3.Connection, job: Job, *, alone: bool) -> Done:
+    def _run(
+        self, connection: sqlite3.Connection, job: Job, memory: Memory, *, alone: bool
+    ) -> Done:
         """Run one unit; where others share the transaction, a savepoint keeps them apart."""
         if not alone:
             connection.execute("SAVEPOINT unit")
         value: Any = None
         failure: BaseException | None = None
         try:
-            value = job.unit(Transaction(connection, self._config.path))
+            value = job.unit(Transaction(connection, self._config.path, memory))
         except StopIteration as error:  # a future cannot carry it
             failure = RuntimeError("the unit raised StopIteration")
             failure.__cause__ = error
@@ -118,6 +125,7 @@ class Committer:
         if not connection.in_transaction:
             raise _GroupLostError from failure
         if failure is not None:
+            memory.clear()
             connection.execute("ROLLBACK" if alone else "ROLLBACK TO unit")
         if not alone:
             connection.execute("RELEASE unit")

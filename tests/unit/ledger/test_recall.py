@@ -1,0 +1,91 @@
+"""What the ledger recalls without a statement is what stands in its file."""
+
+from typing import Any
+
+import pytest
+from ulid_transform import ulid_now
+
+from pmcl.contracts import (
+    BeginLease,
+    ConflictError,
+    DisableLease,
+    Heartbeat,
+    ResumeLease,
+    StaleGenerationError,
+)
+from pmcl.ledger import evidence, leases
+from pmcl.outbox import inbox, journal
+from pmcl.store import Transaction
+from tests.unit.workers.desk import TTL_MS, Desk, Ledger
+
+pytestmark = pytest.mark.anyio
+
+
+async def recalled(desk: Desk) -> Any:
+    """Return all that is recalled about the desk, and the same as the file has it."""
+
+    def read(tx: Transaction) -> tuple[Any, ...]:
+        return (
+            leases.current(tx, desk.scope, desk.host),
+            evidence.last_of_host(tx, desk.scope, desk.host),
+            inbox.received(tx, desk.scope, desk.host, desk.epoch),
+            journal.head(tx),
+        )
+
+    def both(tx: Transaction) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        return read(tx), read(Transaction(tx._connection, tx._path))
+
+    known, held = await desk.ledger.writer.run(both)
+    assert known == held
+    return known
+
+
+async def test_recalled_facts_follow_every_event(ledger: Ledger) -> None:
+    desk = Desk(ledger)
+    lease, *_ = await recalled(desk)
+    assert lease is None
+    await desk.begin()
+    lease, *_ = await recalled(desk)
+    assert lease.generation == 1
+    first = await desk.observe()
+    _, last, received, _ = await recalled(desk)
+    assert (last[0], received.through) == (first, 1)
+    ledger.clock.now_ms += 1000
+    await desk.say("heartbeat", Heartbeat)
+    lease, *_ = await recalled(desk)
+    assert lease.expires_at == ledger.clock.now_ms + TTL_MS
+    await desk.say("disable", DisableLease)
+    lease, *_ = await recalled(desk)
+    assert lease.state == "disabled"
+    await desk.begin(ResumeLease)
+    lease, *_ = await recalled(desk)
+    assert lease.generation == 2
+    ledger.clock.now_ms += TTL_MS
+    await ledger.sweep()
+    lease, *_ = await recalled(desk)
+    assert lease.state == "expired"
+
+
+async def test_recalled_numbers_follow_any_order(ledger: Ledger, desk: Desk) -> None:
+    for number in (3, 1, 5, 4, 1, 2):
+        desk.number = number - 1
+        await desk.observe()
+        await recalled(desk)
+    _, _, received, _ = await recalled(desk)
+    assert (received.through, received.beyond) == (5, ())
+
+
+async def test_recalled_facts_outlive_refusals(ledger: Ledger, desk: Desk) -> None:
+    await desk.observe()
+    before = await recalled(desk)
+    with pytest.raises(StaleGenerationError):
+        await desk.check(desk.request(generation=2))
+    assert await recalled(desk) == before
+    passed = desk.request(tool="read_file")
+    await desk.check(passed)
+    with pytest.raises(ConflictError):
+        await desk.check(desk.request(call_id=passed.call_id))
+    await recalled(desk)
+    desk.epoch = ulid_now()
+    await desk.begin(BeginLease)
+    await recalled(desk)
