@@ -7,6 +7,8 @@ Source: SPEC C1, C11.
 """
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -32,6 +34,9 @@ __all__ = ["redact", "redact_observation", "redact_request", "redact_text"]
 _DEEPEST: Final = 64
 _ARGUMENT_MAX_BYTES: Final = 256
 _SHOWN_VALUES: Final = frozenset({"const", "default", "enum", "example", "examples"})
+_NAME_KEPT_CHARS: Final = 64
+_PAIR_NAMES: Final = ("name", "key", "header", "field")
+_PAIR_VALUES: Final = frozenset({"value"})
 _NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 _hidden_kind = re.compile(r"[a-z_]{1,32}")
 _hidden_hmac = re.compile(r"[0-9a-f]{64}")
@@ -105,16 +110,57 @@ def _redact(value: Any, key: bytes, depth: int) -> Any:
         raise ContractError("$", "nesting", f"{_DEEPEST} levels")
     if isinstance(value, dict):
         return _members(value, key, depth + 1)
-    return [_redact(item, key, depth + 1) for item in value]
+    return _items(value, key, depth + 1)
+
+
+def _items(values: Sequence[Any], key: bytes, depth: int) -> list[Any]:
+    """Return the items; one behind a secret's flag, as in an argument vector, is hidden."""
+    redacted = []
+    kind = None
+    for item in values:
+        redacted.append(_redact(item, key, depth) if kind is None else _hide(kind, item, key))
+        is_flag = isinstance(item, str) and item.startswith("--")
+        kind = secret_kind(item) if is_flag and "=" not in item and " " not in item else None
+    return redacted
 
 
 def _members(value: dict[str, Any], key: bytes, depth: int) -> dict[str, Any]:
     redacted = {}
+    told = _told_kind(value)
     for name, member in value.items():
+        if told is None and _is_plain(name):
+            redacted[name] = _redact(member, key, depth)
+            continue
         shown = mark_secrets(name, key)
-        kind = secret_kind(MARK.sub("", shown))
+        kind = told if name in _PAIR_VALUES and told else secret_kind(MARK.sub("", shown))
         redacted[shown] = _redact(member, key, depth) if kind is None else _hide(kind, member, key)
     return redacted
+
+
+def _is_plain(name: str) -> bool:
+    try:
+        _plain(name)
+    except ValueError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> None:
+    """Raise unless a name holds no secret and names none; what raises is not kept in memory."""
+    if len(name) > _NAME_KEPT_CHARS or mark_secrets(name, b"") != name or secret_kind(name):
+        raise ValueError
+
+
+def _told_kind(members: dict[str, Any]) -> str | None:
+    """Return what a pair such as `{"name": "X-Api-Key", "value": ...}` says that its value is."""
+    if _PAIR_VALUES.isdisjoint(members):
+        return None
+    for name in _PAIR_NAMES:
+        told = members.get(name)
+        if isinstance(told, str) and (kind := secret_kind(told)) is not None:
+            return kind
+    return None
 
 
 def _hide(kind: str, secret: Any, key: bytes) -> Any:

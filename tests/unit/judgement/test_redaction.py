@@ -64,6 +64,11 @@ NAMES = [
     "otp",
     "signature",
     "jwt",
+    "PGPASSWORD",
+    "dbpassword",
+    "authtoken",
+    "SMTP_PASS",
+    "X-Amz-Signature",
 ]
 INNOCENT_NAMES = [
     "path",
@@ -84,6 +89,10 @@ INNOCENT_NAMES = [
     "authorization_url",
     "keyboard",
     "pass_rate",
+    "first_pass",
+    "boarding_pass",
+    "passwordless",
+    "function_signature",
 ]
 
 
@@ -251,6 +260,42 @@ def test_keys_are_walked() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ({"name": "X-Api-Key", "value": SECRET}, "value"),
+        ({"key": "DB_PASSWORD", "value": SECRET, "type": "text"}, "value"),
+        ({"header": "Authorization", "value": SECRET}, "value"),
+        (["mysql", "--password", SECRET], 2),
+        (["tool", "--client-secret", SECRET, "--page", "2"], 2),
+    ],
+)
+def test_value_beside_its_secret_name_is_hidden(value: Any, place: Any) -> None:
+    redacted = redact({"outer": value}, KEY)["outer"]
+    assert redacted[place]["hmac"] == _hmac(SECRET)
+    assert [redacted[at] for at in _places(value) if at != place] == [
+        value[at] for at in _places(value) if at != place
+    ]
+
+
+def _places(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, dict) else list(range(len(value)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "Content-Type", "value": "text/html"},
+        {"key": "notes/1", "value": "x"},
+        ["--password-file", "/run/x", "y"],
+        ["--password=", "bob"],
+        ["token", "name"],
+    ],
+)
+def test_value_beside_an_innocent_name_stays(value: Any) -> None:
+    assert redact(value, KEY) == value
+
+
 def test_lookalike_of_a_hidden_value_is_hidden() -> None:
     fake = {"kind": "password", "hmac": SECRET}
     assert SECRET not in str(redact({"password": fake}, KEY))
@@ -372,6 +417,25 @@ ADVERSARIAL = [
     "sk-" + "a" * 15 + " ",
     "[redacted:",
     "[redacted:token:0123456789abcdef]",
+    "curl -u a",
+    "curl " + "a " * 150,
+    "password is a",
+    "password is " + "a1" * 40 + ";",
+    "login a password ",
+    "aws key ",
+    "aws" + " " * 19 + "key'",
+    "AKIA" + "A" * 15,
+    "AKIA" + "A" * 17,
+    "xoxb-" + "1-" * 20,
+    "xoxb-1-",
+    "glpat-" + "a" * 15 + " ",
+    "a" * 32 + "-us1",
+    "12345678:AA",
+    "SG." + "a" * 22 + ".",
+    "discord M" + "a" * 24 + ".",
+    "https://hooks.slack.com/services/T/",
+    "sq0csp-",
+    "pypi-AgEIcHlwaS5vcmc",
     "--token ",
     "\\\\\\\\",
     "token" + " " * 50,
