@@ -43,7 +43,7 @@ def _schema(desk: Desk) -> bytes:
 
 def _plan(desk: Desk) -> bytes:
     tool = msgspec.structs.replace(PLAN_TOOL, name=_SECRET)
-    return encode(desk.request(kind="plan", tool=tool))
+    return encode(msgspec.structs.replace(desk.request(kind="plan"), tool=tool))
 
 
 def _misfit(desk: Desk, field: str) -> bytes:
