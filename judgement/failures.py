@@ -5,7 +5,7 @@ Each level's estimate is (count + S * estimate of the level above) / (runs + S);
 stands above all. So S runs weigh as much as all that is known from above, what is known of others
 fades as an action gets a history of its own, and no outcome is counted on two levels.
 
-The catalogue's numbers are set by judgement, not measured. S = 4 was measured on the simulated
+The catalogue's numbers are set by judgement, not measured. S = 4 was chosen on the simulated
 host of docs/calibration.md. Source: SPEC C5, D5; the estimate is the mean of a Dirichlet posterior
 whose prior is centred on the level above.
 """

@@ -27,6 +27,8 @@ StateDir = Annotated[
 ]
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One line of JSON.")]
 
+Plot = Annotated[Path | None, Parameter(help="Write the reliability diagram here, as PNG.")]
+
 
 def _settings(**given: Any) -> Settings:
     settings = load_settings(overrides=given)
@@ -216,6 +218,62 @@ def effects(
 
     report = _run(count_effects, _settings(rules=rules), files)
     print_json(report) if json else show_confusion(report)
+
+
+@evaluate_app.command(name="calibration")
+def calibration_trial(
+    *, calls: int = 5000, seed: int = 1, plot: Plot = None, json: Json = False
+) -> None:
+    """Let a simulated host with known failure rates ask the real sidecar, and score the forecasts.
+
+    Args:
+        calls: How many; each is judged, dispatched and has its outcome.
+        seed: Of everything that is drawn.
+        plot: Where the reliability diagram goes, as PNG.
+        json: One line of JSON.
+    """
+    from pmcl.ops.simulated_host import evaluate_calibration, show_trial
+
+    configure_logs("error")
+    report = _run(evaluate_calibration, calls, seed)
+    _plot(report["score"], plot)
+    print_json(report) if json else show_trial(report)
+
+
+@app.command
+def calibration(
+    *,
+    scope: str | None = None,
+    effect: str | None = None,
+    plot: Plot = None,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Show how well forecasts met outcomes, and what became of holds.
+
+    Args:
+        scope: Count this scope alone.
+        effect: Count this effect alone.
+        plot: Where the reliability diagram goes, as PNG.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.calibration import read_calibration, show_calibration
+
+    report = _run(read_calibration, _settings(state_dir=state_dir), scope, effect)
+    _plot(report["pooled"], plot)
+    print_json(report) if json else show_calibration(report)
+
+
+def _plot(figures: dict[str, Any], path: Path | None) -> None:
+    if path is None:
+        return
+    import msgspec
+
+    from pmcl.judgement import Score
+    from pmcl.ops.reliability_plot import save_plot
+
+    save_plot(msgspec.convert(figures, Score), path)
 
 
 def main() -> None:

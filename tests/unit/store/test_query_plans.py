@@ -22,6 +22,8 @@ SCANS = {
     ("ledger/approvals", "waiting"): "asked by an operator; a bounded number of each host",
     ("ledger/approvals", "orphaned"): "those that wait only: a bounded number of each host",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
+    ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",
+    ("ops/calibration", "known"): "asked by an operator, never while a verdict waits",
     ("ops/demo", "counts"): "a ledger of a few rows",
 }
 
