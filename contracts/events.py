@@ -27,6 +27,7 @@ __all__ = [
     "Evaluated",
     "Event",
     "EvidenceRecorded",
+    "HoldLift",
     "HoldPlaced",
     "HoldReleased",
     "LeaseBegan",
@@ -41,6 +42,9 @@ __all__ = [
     "TurnCompleted",
     "event_subject",
 ]
+
+HoldLift = Literal["evidence_about_resource", "trusted_value"]
+"""What lifts a hold. Source: SPEC C7."""
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +179,8 @@ class HoldPlaced(Event, frozen=True, kw_only=True, tag="pmcl/hold-placed/1"):
 
     Attributes:
         lift: name of the predicate; `evidence_about_resource` asks for evidence of this scope and
-            generation, about one of the resources, that was not cited before.
+            generation, about one of the resources, that was not cited before; `trusted_value` for
+            words of the user or the operator that ask for the effect and name the value.
     """
 
     hold_id: str
@@ -183,7 +188,7 @@ class HoldPlaced(Event, frozen=True, kw_only=True, tag="pmcl/hold-placed/1"):
     effect: Effect
     resource_keys: tuple[str, ...]
     reason: str
-    lift: Literal["evidence_about_resource"]
+    lift: HoldLift
     cited: tuple[str, ...]
 
 

@@ -10,6 +10,16 @@ from pmcl.judgement.effects import (
     reversibility,
     riskier,
 )
+from pmcl.judgement.grounding import (
+    TRUSTED,
+    Excerpt,
+    Found,
+    Grounding,
+    Observed,
+    ground,
+    read_goal,
+    read_text,
+)
 from pmcl.judgement.inputs import (
     ApprovalRecord,
     CitedEvidence,
@@ -35,15 +45,20 @@ from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resour
 from pmcl.judgement.steps import step_request
 
 __all__ = [
+    "TRUSTED",
     "ApprovalRecord",
     "Bin",
     "CitedEvidence",
     "Classification",
     "Content",
     "EffectRules",
+    "Excerpt",
+    "Found",
+    "Grounding",
     "History",
     "Inputs",
     "Judgement",
+    "Observed",
     "OpenHold",
     "PastFailure",
     "Prediction",
@@ -59,8 +74,11 @@ __all__ = [
     "fallback_resource",
     "fingerprint",
     "fold_resource",
+    "ground",
     "is_open_name",
     "judge",
+    "read_goal",
+    "read_text",
     "redact",
     "redact_observation",
     "redact_outcome",

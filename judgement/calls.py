@@ -8,6 +8,7 @@ from typing import Final
 from pmcl.judgement.authority import authority_reasons
 from pmcl.judgement.effects import classify
 from pmcl.judgement.examined import Examined
+from pmcl.judgement.grounding import grounding_reasons, grounding_request
 from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs
 from pmcl.judgement.plan import check_plan, revision_request
@@ -28,13 +29,17 @@ def examine_call(inputs: Inputs) -> Examined:
     sensing = sensing_reasons(inputs, effect)
     holds = check_holds(inputs, effect)
     plan = check_plan(inputs, effect, classified.reversibility)
-    unmitigated = plan.material and not plan.mitigated
+    grounding = grounding_reasons(inputs.grounding)
+    unmitigated = plan.material and not plan.mitigated and not grounding
+    reason = grounding[0] if grounding else UNMITIGATED if unmitigated else None
     said = []
     if inputs.plan_held:
         said.append(f"Held with plan {request.plan_call_id}: revise that under a new call id.")
     if sensing:
         said.append(sensing_request(sensing))
-    if holds.standing or unmitigated:
+    if grounding:
+        said.append(grounding_request(inputs.grounding))
+    elif holds.standing or unmitigated:
         said.append(revision_request(inputs, holds.standing))
     return Examined(
         classified=classified,
@@ -44,9 +49,12 @@ def examine_call(inputs: Inputs) -> Examined:
             *sensing,
             *((_PRIOR_HOLD,) if holds.standing else ()),
             *((_PLAN_HELD,) if inputs.plan_held else ()),
+            *grounding,
             *((UNMITIGATED,) if unmitigated else ()),
         ),
         said=tuple(said),
         lifted=holds.lifted,
-        hold_keys=unheld(inputs, effect, UNMITIGATED) if unmitigated else (),
+        hold_reason=reason,
+        hold_lift="trusted_value" if grounding else "evidence_about_resource",
+        hold_keys=unheld(inputs, effect, reason) if reason else (),
     )

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pmcl.contracts import PlanCheck
+from pmcl.contracts import HoldLift, PlanCheck
 from pmcl.judgement.effects import Classification
 from pmcl.judgement.inputs import Release
 
@@ -16,7 +16,8 @@ class Examined(msgspec.Struct, frozen=True, kw_only=True):
         reasons: everything that holds it, the wish for an approval included.
         said: what the host can do about them, for the model.
         lifted: holds whose predicate the cited evidence satisfies.
-        hold_keys: resources to place a hold of `plan.unmitigated` on.
+        hold_reason, hold_lift: what a new hold says and what lifts it.
+        hold_keys: resources to place it on.
     """
 
     classified: Classification
@@ -24,4 +25,6 @@ class Examined(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     said: tuple[str, ...] = ()
     lifted: tuple[Release, ...] = ()
+    hold_reason: str | None = None
+    hold_lift: HoldLift = "evidence_about_resource"
     hold_keys: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ evidence can be shown again. Source: SPEC C7.
 import msgspec
 
 from pmcl.contracts import Effect
+from pmcl.judgement.grounding import Grounding, is_grounded
 from pmcl.judgement.inputs import CitedEvidence, Inputs, OpenHold, Release
 
 __all__ = ["HoldCheck", "about", "check_holds", "supporting", "unheld"]
@@ -37,13 +38,28 @@ def check_holds(inputs: Inputs, effect: Effect) -> HoldCheck:
     for hold in inputs.holds:
         if not _shares(hold.resource_keys, inputs.resource_keys):
             continue
-        new = [item for item in shown if item.evidence_id not in hold.cited]
-        ids = about(new, hold.resource_keys)
+        ids = _lifting(hold, shown, inputs.grounding)
         if ids:
             lifted.append(Release(hold_id=hold.hold_id, evidence_ids=ids))
         else:
             standing.append(hold)
     return HoldCheck(tuple(lifted), tuple(standing))
+
+
+def _lifting(hold: OpenHold, shown: list[CitedEvidence], grounding: Grounding) -> tuple[str, ...]:
+    """Return the evidence that satisfies the hold's predicate."""
+    if hold.lift == "evidence_about_resource":
+        new = [item for item in shown if item.evidence_id not in hold.cited]
+        return about(new, hold.resource_keys)
+    if not is_grounded(grounding):
+        return ()
+    told = [one for one in grounding.goal_ids if one not in hold.cited]
+    return tuple(told) or _naming(grounding)
+
+
+def _naming(grounding: Grounding) -> tuple[str, ...]:
+    ids = [item.evidence_id for item in grounding.found if item.place == "goal"]
+    return tuple(dict.fromkeys([one for one in ids if one is not None]))
 
 
 def unheld(inputs: Inputs, effect: Effect, reason: str) -> tuple[str, ...]:
@@ -61,9 +77,16 @@ def unheld(inputs: Inputs, effect: Effect, reason: str) -> tuple[str, ...]:
 
 
 def supporting(inputs: Inputs) -> list[CitedEvidence]:
-    """Return the cited evidence that can show anything: unerased and of this generation."""
+    """Return the cited evidence that can show anything.
+
+    It is unerased, of this generation, and no model wrote it.
+    """
     generation = inputs.lease_generation
-    return [item for item in inputs.evidence if not item.erased and item.generation == generation]
+    return [
+        item
+        for item in inputs.evidence
+        if not item.erased and item.generation == generation and item.trust != "model"
+    ]
 
 
 def about(evidence: list[CitedEvidence], resource_keys: tuple[str, ...]) -> tuple[str, ...]:

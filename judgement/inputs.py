@@ -12,8 +12,10 @@ from pmcl.contracts import (
     Contract,
     Effect,
     Evaluation,
+    HoldLift,
 )
 from pmcl.judgement.effects.rules import EffectRules
+from pmcl.judgement.grounding.facts import Grounding
 
 __all__ = [
     "ApprovalRecord",
@@ -81,6 +83,7 @@ class OpenHold(msgspec.Struct, frozen=True, kw_only=True):
     effect: Effect
     resource_keys: tuple[str, ...]
     reason: str
+    lift: HoldLift = "evidence_about_resource"
     cited: tuple[str, ...] = ()
 
 
@@ -150,6 +153,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
         evidence: what the request cites in `evidence_ids` and `premortem.evidence_ids`, each once.
         last_evidence_id, last_evidence_at: the newest envelope of scope and host, cited or not.
         holds: every open hold of the scope that shares one of `resource_keys`; more do no harm.
+        grounding: where the call's decisive values come from; empty for anything but an external
+            tool call.
         pending: evaluations of this host that passed and have no outcome yet.
         steps: one for each of `request.steps`; `resource_keys` is what they touch together.
         plan_held: that the plan which the request names is held.
@@ -172,6 +177,7 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     evidence: tuple[CitedEvidence, ...] = ()
     holds: tuple[OpenHold, ...] = ()
     history: History = History()
+    grounding: Grounding = Grounding()
     pending: tuple[str, ...] = ()
     steps: tuple[StepKnown, ...] = ()
     plan_held: bool = False
@@ -202,6 +208,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     evaluation: Evaluation
     hold_reason: str | None = None
     hold_keys: tuple[str, ...] = ()
+    hold_lift: HoldLift = "evidence_about_resource"
     released: tuple[Release, ...] = ()
     asks_approval: bool = False
     uses_approval: str | None = None

@@ -13,7 +13,7 @@ from pmcl.contracts import (
 )
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
 from pmcl.judgement.approval import ApprovalCheck, check_approval
-from pmcl.judgement.calls import UNMITIGATED, examine_call
+from pmcl.judgement.calls import examine_call
 from pmcl.judgement.examined import Examined
 from pmcl.judgement.execution import check_execution
 from pmcl.judgement.inputs import Inputs, Judgement
@@ -35,8 +35,9 @@ def judge(inputs: Inputs) -> Judgement:
     execution = check_execution(inputs.request, classified, within_authority=within)
     return Judgement(
         evaluation=_evaluation(inputs, plan, execution, approval, revision),
-        hold_reason=UNMITIGATED if examined.hold_keys else None,
+        hold_reason=examined.hold_reason if examined.hold_keys else None,
         hold_keys=examined.hold_keys,
+        hold_lift=examined.hold_lift,
         released=() if approval.reasons else examined.lifted,
         asks_approval=approval.asked,
         uses_approval=approval.uses,

@@ -7,6 +7,7 @@ from typing import Final
 
 from pmcl.contracts import Effect, FailureForecast, PlanCheck, Resource, Reversibility
 from pmcl.judgement.failures import IMPACT, forecast, prior, usual_mitigation
+from pmcl.judgement.grounding import is_grounded
 from pmcl.judgement.holds import about, supporting
 from pmcl.judgement.inputs import Inputs, OpenHold
 from pmcl.judgement.resources import fallback_resource
@@ -26,7 +27,8 @@ def check_plan(inputs: Inputs, effect: Effect, reversible: Reversibility) -> Pla
     """Return the pre-mortem of the request.
 
     It is mitigated when `premortem.evidence_ids` names unerased evidence of this scope and
-    generation about one of the request's resources.
+    generation about one of the request's resources that no model wrote, or when what the user said
+    asks for the effect and no value of the call is of untrusted making (`grounding.is_grounded`).
     """
     request = inputs.request
     premortem = request.premortem
@@ -38,6 +40,8 @@ def check_plan(inputs: Inputs, effect: Effect, reversible: Reversibility) -> Pla
             [item for item in supporting(inputs) if item.evidence_id in named],
             inputs.resource_keys,
         )
+    if not shown and is_grounded(inputs.grounding):
+        shown = inputs.grounding.goal_ids
     material = is_material(effect, reversible, expected)
     mitigation = usual_mitigation() if material else None
     return PlanCheck(

@@ -17,6 +17,7 @@ from pmcl.judgement.calls import examine_call
 from pmcl.judgement.effects import Classification, lasting_longer, risk_of
 from pmcl.judgement.examined import Examined
 from pmcl.judgement.failures import IMPACT
+from pmcl.judgement.grounding import Grounding
 from pmcl.judgement.inputs import Inputs
 
 __all__ = ["examine_plan", "step_request"]
@@ -75,6 +76,7 @@ def _steps(inputs: Inputs) -> Iterator[Inputs]:
             resource_keys=known.resource_keys,
             history=known.history,
             steps=(),
+            grounding=Grounding(),
         )
 
 

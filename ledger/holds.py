@@ -29,6 +29,7 @@ def on_resources(tx: Transaction, resource_keys: tuple[str, ...]) -> tuple[OpenH
             effect=row["effect"],
             resource_keys=_strings.decode(row["resource_keys"]),
             reason=row["reason"],
+            lift=row["lift"],
             cited=_strings.decode(row["cited"]),
         )
         for row in rows.values()

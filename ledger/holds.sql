@@ -6,7 +6,7 @@ CREATE TABLE holds (
     effect TEXT NOT NULL,
     resource_keys TEXT NOT NULL,
     reason TEXT NOT NULL,
-    lift TEXT NOT NULL CHECK (lift IN ('evidence_about_resource')),
+    lift TEXT NOT NULL CHECK (lift IN ('evidence_about_resource', 'trusted_value')),
     cited TEXT NOT NULL,
     placed_at INTEGER NOT NULL,
     released_at INTEGER,

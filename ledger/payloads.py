@@ -4,19 +4,24 @@ An envelope holds HMAC(salt, content). The salt dies with the payload, so afterw
 commitment confirms no guess.
 """
 
+from operator import itemgetter
 from typing import Final
 
 import msgspec
 
 from pmcl.contracts import keyed_digest
+from pmcl.judgement import Excerpt, Observed
 from pmcl.store import Transaction, load_queries
 
-__all__ = ["SALT_BYTES", "Payload", "content_of", "keep", "same_content"]
+__all__ = ["SALT_BYTES", "Payload", "content_of", "keep", "newest_excerpts", "same_content"]
 
 SALT_BYTES: Final = 16
 
 _queries = load_queries("pmcl.ledger", "payloads")
 SCHEMA: Final = _queries.schema
+
+_encoder = msgspec.msgpack.Encoder()
+_excerpts = msgspec.msgpack.Decoder(Excerpt)
 
 
 class Payload(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +29,8 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         detail_digest: SHA-256 of an observation's detail, to be met by an outcome's receipt.
+        told: of an observation, whether a user or an operator said it.
+        excerpt: of an observation, what checks read of it; it goes with the content.
     """
 
     scope: str
@@ -31,6 +38,8 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     salt: bytes
     content: bytes
     detail_digest: str | None = None
+    told: bool | None = None
+    excerpt: Excerpt | None = None
 
     @property
     def commitment(self) -> str:
@@ -47,6 +56,17 @@ def keep(tx: Transaction, payload: Payload) -> None:
         salt=payload.salt,
         content=payload.content,
         detail_digest=payload.detail_digest,
+        told=payload.told,
+        excerpt=None if payload.excerpt is None else _encoder.encode(payload.excerpt),
+    )
+
+
+def newest_excerpts(tx: Transaction, scope: str) -> tuple[Observed, ...]:
+    """Return the scope's newest excerpts, newest first: at most 8 that were told and 32 others."""
+    rows = tx.all(_queries.newest_excerpts, scope=scope)
+    rows.sort(key=itemgetter("payload"), reverse=True)
+    return tuple(
+        Observed(row["id"], bool(row["told"]), _excerpts.decode(row["excerpt"])) for row in rows
     )
 
 

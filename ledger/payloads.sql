@@ -5,13 +5,27 @@ CREATE TABLE payloads (
     salt BLOB NOT NULL,
     content BLOB NOT NULL,
     detail_digest TEXT,
+    told INTEGER CHECK (told IN (0, 1)),
+    excerpt BLOB,
     UNIQUE (scope, id)
 ) STRICT;
 CREATE INDEX payloads_by_detail ON payloads (scope, detail_digest) WHERE detail_digest IS NOT NULL;
 
+-- Observations only: what a user or an operator told, and all else.
+CREATE INDEX payloads_by_excerpt ON payloads (scope, told, payload) WHERE told IS NOT NULL;
+
 -- name: keep
-INSERT INTO payloads (scope, id, salt, content, detail_digest)
-VALUES (:scope, :id, :salt, :content, :detail_digest);
+INSERT INTO payloads (scope, id, salt, content, detail_digest, told, excerpt)
+VALUES (:scope, :id, :salt, :content, :detail_digest, :told, :excerpt);
+
+-- name: newest_excerpts
+SELECT payload, id, told, excerpt FROM payloads WHERE payload IN (
+    SELECT payload FROM payloads WHERE scope = :scope AND told = 1 ORDER BY payload DESC LIMIT 8
+)
+UNION ALL
+SELECT payload, id, told, excerpt FROM payloads WHERE payload IN (
+    SELECT payload FROM payloads WHERE scope = :scope AND told = 0 ORDER BY payload DESC LIMIT 32
+);
 
 -- name: find
 SELECT salt, content FROM payloads WHERE scope = :scope AND id = :id;

@@ -14,6 +14,7 @@ from ulid_transform import ulid_now
 from pmcl.contracts import (
     CheckpointRequest,
     Contract,
+    Effect,
     Evaluated,
     Event,
     HashMismatchError,
@@ -27,13 +28,16 @@ from pmcl.contracts import (
 )
 from pmcl.judgement import (
     EffectRules,
+    Grounding,
     Inputs,
     Judgement,
     StepKnown,
+    classify,
+    ground,
     redact_request,
     step_request,
 )
-from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes
+from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes, payloads
 from pmcl.ledger.evaluations import Judged
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
@@ -63,6 +67,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[Action, ...]
     salt: bytes
     rules: EffectRules
+    effect: Effect
 
 
 class CheckpointWorker:
@@ -93,6 +98,7 @@ class CheckpointWorker:
         calls = [step_request(redacted, step) for step in redacted.steps]
         steps = tuple([self._action(subject.scope, call) for call in calls])
         own = self._action(subject.scope, redacted)
+        rules = self._rules_about(redacted, *calls)
         touched = [key for step in steps for key in step.resource_keys]
         return Proposal(
             request=redacted,
@@ -101,7 +107,8 @@ class CheckpointWorker:
             fingerprint=own.fingerprint,
             steps=steps,
             salt=os.urandom(SALT_BYTES),
-            rules=self._rules_about(redacted, *calls),
+            rules=rules,
+            effect=classify(redacted, rules).effect,
         )
 
     def _action(self, scope: str, call: CheckpointRequest) -> Action:
@@ -168,8 +175,15 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         history=outcomes.history(tx, scope, proposal.fingerprint, request.tool),
         pending=evaluations.pending(tx, scope, host),
         steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
+        grounding=_grounding(tx, scope, proposal),
         plan_held=plan is not None and evaluations.plan_held(tx, scope, host, plan),
     )
+
+
+def _grounding(tx: Transaction, scope: str, proposal: Proposal) -> Grounding:
+    if proposal.request.kind != "tool" or proposal.effect == "inspect_local":
+        return Grounding()
+    return ground(proposal.request, proposal.effect, payloads.newest_excerpts(tx, scope))
 
 
 def _known(tx: Transaction, scope: str, step: Action) -> StepKnown:
@@ -224,7 +238,7 @@ def _events(
         effect=check.effect,
         resource_keys=judgement.hold_keys,
         reason=judgement.hold_reason,
-        lift="evidence_about_resource",
-        cited=cited,
+        lift=judgement.hold_lift,
+        cited=tuple(dict.fromkeys((*cited, *inputs.grounding.goal_ids))),
     )
     return (evaluated, *released, *approved, placed)

@@ -5,8 +5,9 @@ Source: SPEC A7, B1, B2.
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+import anyio.to_thread
 import msgspec
 
 from pmcl.contracts import (
@@ -26,13 +27,15 @@ from pmcl.contracts import (
     encode,
     sha256,
 )
-from pmcl.judgement import redact_observation
+from pmcl.judgement import TRUSTED, Excerpt, read_goal, read_text, redact_observation
 from pmcl.ledger import LedgerKey, evidence, leases, outcomes
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
 from pmcl.workers.worker import Decision, Incoming
 
 __all__ = ["AllowedTrust", "ObserveWorker"]
+
+_READ_AT_ONCE_CHARS: Final = 4096
 
 AllowedTrust = Callable[[str, str], frozenset[TrustLabel]]
 """Which trust labels the credential of (scope, host) may assert."""
@@ -58,7 +61,8 @@ class ObserveWorker:
         if observation.trust not in allowed:
             raise TrustNotAllowedError("$.trust", observation.trust, ", ".join(sorted(allowed)))
         redacted = redact_observation(observation, self._key.secret)
-        payload = _payload(subject.scope, redacted)
+        excerpt = await _excerpt(redacted)
+        payload = _payload(subject.scope, redacted, excerpt)
         return self._envelope(subject, redacted, payload), payload
 
     def _envelope(
@@ -110,7 +114,7 @@ class ObserveWorker:
         return Decision(events=(recorded, *_verified(unit, recorded, payload)), payloads=(payload,))
 
 
-def _payload(scope: str, observation: Observation) -> Payload:
+def _payload(scope: str, observation: Observation, excerpt: Excerpt) -> Payload:
     # What a repeat may differ in stays out, so that a repeat has the same content.
     content = msgspec.structs.replace(
         observation, evidence_id="0" * 26, generation=0, observed_at=0
@@ -122,7 +126,17 @@ def _payload(scope: str, observation: Observation) -> Payload:
         salt=os.urandom(SALT_BYTES),
         content=encode(content),
         detail_digest=None if detail is None else sha256(detail.encode()),
+        told=observation.trust in TRUSTED,
+        excerpt=excerpt,
     )
+
+
+async def _excerpt(observation: Observation) -> Excerpt:
+    text = observation.summary if observation.detail is None else observation.detail
+    read = read_goal if observation.trust in TRUSTED else read_text
+    if len(text) <= _READ_AT_ONCE_CHARS:
+        return read(text)
+    return await anyio.to_thread.run_sync(read, text)  # tens of milliseconds
 
 
 def _check_generation(unit: UnitOfWork, envelope: EvidenceRecorded) -> None:

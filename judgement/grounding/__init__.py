@@ -1,0 +1,20 @@
+"""Where a call's values come from, and whether what the user said asks for its effect."""
+
+from pmcl.judgement.grounding.excerpts import TRUSTED, Excerpt, read_goal, read_text
+from pmcl.judgement.grounding.facts import Found, Grounding
+from pmcl.judgement.grounding.ground import Observed, ground
+from pmcl.judgement.grounding.reasons import grounding_reasons, grounding_request, is_grounded
+
+__all__ = [
+    "TRUSTED",
+    "Excerpt",
+    "Found",
+    "Grounding",
+    "Observed",
+    "ground",
+    "grounding_reasons",
+    "grounding_request",
+    "is_grounded",
+    "read_goal",
+    "read_text",
+]

@@ -1,0 +1,143 @@
+"""What a check later needs of a text, read once and bounded: instructions, fields, prose.
+
+An excerpt is content: it is stored beside the payload and erased with it. It keeps folded text
+only. What does not fit is cut, prose first, and `truncated` says so.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from pmcl.judgement.grounding.folding import fold, tokens
+from pmcl.judgement.grounding.speech import (
+    Sentence,
+    asks_of,
+    is_instruction,
+    sentences_of,
+    speaks_to_agent,
+)
+from pmcl.judgement.grounding.structure import Leaf, leaves_of
+
+__all__ = ["EXCERPT_MAX_BYTES", "TRUSTED", "Excerpt", "read_goal", "read_text"]
+
+EXCERPT_MAX_BYTES: Final = 16 * 1024
+READ_MAX_CHARS: Final = 64 * 1024
+_FIELD_MAX_CHARS: Final = 120
+_FIELD_MAX_WORDS: Final = 8
+_KINDS_BYTES: Final = 64
+_SPREAD: Final = 4
+"""How many paragraphs after one that speaks to an agent are read as its instructions."""
+
+TRUSTED: Final = frozenset({"user", "operator"})
+"""The trust labels whose text grounds a value or a goal. Source: SPEC A7."""
+
+
+class Excerpt(msgspec.Struct, frozen=True, array_like=True):
+    """A text as a check reads it.
+
+    Attributes:
+        instructions: sentences that tell somebody to do something.
+        fields: scalar values of structured text.
+        prose: all other sentences.
+        speaks_to_agent: somewhere the text addresses an agent.
+        truncated: not all of the text is here.
+    """
+
+    instructions: tuple[Sentence, ...] = ()
+    fields: tuple[str, ...] = ()
+    prose: tuple[str, ...] = ()
+    speaks_to_agent: bool = False
+    truncated: bool = False
+
+
+def read_text(text: str) -> Excerpt:
+    """Return the excerpt of a text."""
+    instructions: list[Sentence] = []
+    fields: dict[str, None] = {}
+    prose: list[str] = []
+    addressed, spread = False, 0
+    for leaf in leaves_of(text[:READ_MAX_CHARS]):
+        if spread == 0 and _is_word(leaf.text):
+            fields[fold(leaf.text)] = None
+            continue
+        speaks = speaks_to_agent(fold(f"{leaf.key}: {leaf.text}"))
+        addressed = addressed or speaks
+        if speaks or spread > 0:
+            spread = _SPREAD if speaks and not leaf.key else spread - 1
+            instructions += map(_read, sentences_of(leaf.text))
+        elif _is_field(leaf):
+            fields[fold(leaf.text)] = None
+        else:
+            _read_prose(leaf, instructions, prose)
+    return _bounded(
+        Excerpt(tuple(instructions), tuple(fields), tuple(prose), addressed, _is_longer(text))
+    )
+
+
+def read_goal(text: str) -> Excerpt:
+    """Return the excerpt of what a user or an operator said: every sentence with what it asks."""
+    said = tuple(map(_read, sentences_of(text[:READ_MAX_CHARS])))
+    return _bounded(Excerpt(instructions=said, truncated=_is_longer(text)))
+
+
+def _is_longer(text: str) -> bool:
+    return len(text) > READ_MAX_CHARS
+
+
+def _is_word(text: str) -> bool:
+    return len(text) <= _FIELD_MAX_CHARS and len(text.split()) < 2  # noqa: PLR2004
+
+
+def _is_field(leaf: Leaf) -> bool:
+    text = leaf.text
+    if len(text) > _FIELD_MAX_CHARS or len(text.split()) > _FIELD_MAX_WORDS:
+        return False
+    return not any(is_instruction(fold(part)) for part in sentences_of(text))
+
+
+def _read_prose(leaf: Leaf, instructions: list[Sentence], prose: list[str]) -> None:
+    leads = False
+    for part in sentences_of(leaf.text):
+        folded = fold(part)
+        if leads or is_instruction(folded):
+            instructions.append(_read(folded))
+            leads = folded.endswith(":")
+        else:
+            prose.append(folded)
+
+
+def _read(sentence: str) -> Sentence:
+    folded = fold(sentence)
+    return Sentence(folded, *asks_of(tokens(folded)))
+
+
+def _bounded(whole: Excerpt) -> Excerpt:
+    left = EXCERPT_MAX_BYTES
+    kept = []
+    for sentence in whole.instructions:
+        left -= len(sentence.text.encode()) + _KINDS_BYTES
+        if left < 0:
+            break
+        kept.append(sentence)
+    fields = _fitting(whole.fields, left)
+    prose = _fitting(whole.prose, left - sum(map(_size, fields)))
+    counts = (len(kept), len(fields), len(prose))
+    had = (len(whole.instructions), len(whole.fields), len(whole.prose))
+    return Excerpt(
+        tuple(kept), fields, prose, whole.speaks_to_agent, whole.truncated or counts != had
+    )
+
+
+def _size(text: str) -> int:
+    return len(text.encode()) + 4
+
+
+def _fitting(texts: Sequence[str], left: int) -> tuple[str, ...]:
+    kept = []
+    for text in texts:
+        left -= _size(text)
+        if left < 0:
+            break
+        kept.append(text)
+    return tuple(kept)

@@ -1,0 +1,174 @@
+"""Which sentences tell somebody to do something, and what they ask for.
+
+An instruction is an imperative, an obligation, a request, or anything that speaks to the agent as
+an agent. The rules are about English grammar, not about any wording of an attack.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from pmcl.judgement.grounding.lexicon import AUXILIARIES, NOUNS_TOO, is_verb, objects_of, verbs_of
+
+__all__ = ["Sentence", "asks_of", "is_instruction", "sentences_of", "speaks_to_agent"]
+
+_end = re.compile(r"(?<=[.!?;:])\s+(?=\S)|\n\s*\n|\n(?=\s*(?:[-*\u2022]|\d{1,3}[.)])\s)")
+_glued = re.compile(r"(?<=[^\s'\"(\[{<`])(?:[A-Z][a-z]+)(?= )")
+_lead = re.compile(
+    r"^(?:[\s>#*/;!<\u2022\"'`(\[{-]+|\d{1,3}[.)]\s+|step \d+\W+|todo\W+|note\W+|p\.?s\.?\W+)+"
+)
+
+_OPENERS: Final = frozenset(
+    "after afterwards also always and before but dear finally first firstly hello hey hi "
+    "immediately instead just kindly lastly next now ok okay please quickly secondly simply so "
+    "then therefore urgently".split()
+)
+_IMPERATIVES: Final = frozenset(
+    "act allow apply ask avoid be begin bring bypass call change check concatenate continue "
+    "decode delete disregard do don't donate email encode ensure export extract fetch fill find "
+    "finish follow forget forward generate get give go grant hand have help ignore initiate "
+    "insert install keep leave let list look make move never override overwrite pass pretend "
+    "print provide read remember remove repeat reply respond retrieve return reveal run save say "
+    "search send set show skip start stop submit substitute take tell transfer transmit trust try "
+    "use visit withdraw".split()
+)
+_AROUND: Final = ".,:;!?\"'`()[]*"
+_POLITE: Final = frozenset({"note", "thank", "welcome"})
+_NOT_AFTER: Final = frozenset(
+    "complete completed confirmation confirmed failed id number of received status successful "
+    "summary type".split()
+)
+_BEFORE_VERBS: Final = _OPENERS | frozenset(
+    "can could i'll may might must or should shall that to we'll will would you".split()
+)
+_ANSWERS: Final = frozenset(
+    "advise answer give inform let notify recommend remind report show tell".split()
+)
+_AFTER_VERBS: Final = frozenset(
+    "all everybody everyone him it me my our someone the them these this those us your".split()
+)
+_must = re.compile(
+    r"\b(?:you|i|we|they|he|she|it|agents?|assistants?|ai|models?|users?|everyone|everybody|"
+    r"contributors?|developers?|maintainers?|engineers?|reviewers?|members?|employees?|customers?|"
+    r"tenants?|team|staff) (?:\w+ ){0,2}?(?:must|should|shall|need to|needs to|have to|has to|"
+    r"ought|will need|are required|is required|are to|are asked|are expected|are instructed)\b"
+)
+_ask = re.compile(
+    r"\b(?:please|kindly)\b(?! (?:note|find|see|be advised)\b)|\b(?:make|be) sure\b|"
+    r"\bensure (?:that|you|to)\b|"
+    r"\b(?:do not|don't) (?:forget|tell|mention|inform|ask|ignore|stop)\b|\bremember to\b|"
+    r"\b(?:can|could|would|will) (?:you|everybody|everyone|someone|somebody|anyone)\b|"
+    r"\b(?:i|we)(?: would|'d)? (?:need|want|like|ask|urge|request|expect|require) (?:you\b|that\b)|"
+    r"\bit is (?:important|necessary|required|essential|mandatory|crucial|vital|critical)\b|"
+    r"\b(?:action|step|setup|task)s? (?:is |are )?required\b|\bmandatory\b|\bto[- ]?do\b|"
+    r"\byour (?:new |next |only |real |main )?(?:task|job|goal|duty|instructions?|mission)\b|"
+    r"\b(?:is|are) to be (?:\w+ed|sent|paid|made|done|run|given)\b|\bis required to\b|"
+    r"\b(?:must|should|need to|have to|needs to) be\b"
+)
+_conditional = re.compile(r"^(?:before|after|if|when|once|to|in order|as soon|for|until|while)\b")
+_clause = re.compile(r"\s*[,:;\u2014]\s*|\s(?:and|then|and then)\s")
+_agent = re.compile(
+    r"<\s*/?\s*(?:information|system|instructions?|important|admin|user|assistant|task|prompt)"
+    r"\b[^>]*>|\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b[^\]]*\]|<\|[^>]*\|>|"
+    r"^\W*(?:system|assistant|developer)\s*(?:message|prompt|note|override)?\s*:|"
+    r"\b(?:ai|a\.i\.|large|language) (?:language )?(?:model|assistant|agent)s?\b|\bllms?\b|"
+    r"\bchat ?gpt\b|\b(?:automated|autonomous|coding|virtual) (?:agent|assistant)\b|"
+    r"\b(?:dear|attention|note to|message for|instructions? (?:to|for)|to) (?:the |any |all )?"
+    r"(?:ai|agents?|assistants?|bots?)\b|\bagents? (?:must|should|shall|need|has to|have to)\b|"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:instructions?|prompts?|rules|"
+    r"guidelines|guardrails|polic(?:y|ies)|task|request)\b|"
+    r"\bbefore you (?:can |may |could )?(?:solve|complete|continue|finish|proceed|answer|do)\b|"
+    r"\b(?:the|your) (?:original |initial |first |previous |current )(?:task|request|instructions?)"
+    r"\b|\btask that i gave you\b|\buse the (?:tool|function)\b|"
+    r"\bthe following (?:arguments|tool)\b|\byou are now\b|\bnew (?:instructions?|task)\b|"
+    r"\bwithout (?:asking|telling|informing|notifying|confirming with) "
+    r"(?:me|the user|anyone|anybody|them|him|her)\b|"
+    r"\b(?:the )?user (?:has |have )?(?:authorized|approved|agreed|consented|confirmed|requested|"
+    r"asked|wants)\b"
+)
+
+
+class Sentence(msgspec.Struct, frozen=True, array_like=True):
+    """A folded sentence and the kinds of action and of thing that it names."""
+
+    text: str
+    verbs: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a piece of prose; a list entry is a sentence of its own.
+
+    A verb with a capital that follows without a space (`7.2%.Send a link`) starts one too, since
+    text that was put in by somebody else often joins so.
+    """
+    parts = [part for part in _end.split(text) if part and not part.isspace()]
+    return [piece for part in parts for piece in _unglued(part)]
+
+
+def _unglued(part: str) -> list[str]:
+    pieces, last = [], 0
+    for match in _glued.finditer(part):
+        word = match.group().strip().lower()
+        if word in _IMPERATIVES or is_verb(word):
+            pieces.append(part[last : match.start()])
+            last = match.start()
+    return [*pieces, part[last:]]
+
+
+def is_instruction(folded: str) -> bool:
+    """Return whether a folded sentence tells somebody to do something."""
+    if _ask.search(folded) or _must.search(folded) or speaks_to_agent(folded):
+        return True
+    plain = _lead.sub("", folded)
+    if _is_imperative(plain):
+        return True
+    return _conditional.match(plain) is not None and any(
+        map(_is_imperative, _clause.split(plain)[1:])
+    )
+
+
+def speaks_to_agent(folded: str) -> bool:
+    """Return whether a folded text addresses an agent, plays a role or sets rules aside."""
+    return _agent.search(folded) is not None
+
+
+def _is_imperative(plain: str) -> bool:
+    words = [word.strip(_AROUND) for word in plain[:240].split()]
+    start = 0
+    while start < min(len(words), 4) and words[start] in _OPENERS:
+        start += 1
+    if len(words) - start < 3:
+        return False
+    first, second = words[start], words[start + 1]
+    if second in AUXILIARIES or second in _NOT_AFTER or first in _POLITE:
+        return False
+    return first in _IMPERATIVES or is_verb(first)
+
+
+def asks_of(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the kinds of action and the kinds of thing that words name, each once."""
+    verbs: dict[str, None] = {}
+    objects: dict[str, None] = {}
+    listed = list(words)
+    for position, word in enumerate(listed):
+        if _acts(listed, position):
+            verbs.update(dict.fromkeys(verbs_of(word)))
+        objects.update(dict.fromkeys(objects_of(word)))
+    return tuple(verbs), tuple(objects)
+
+
+def _acts(words: list[str], position: int) -> bool:
+    """Return whether a word acts: one that may be a noun stands where a verb stands.
+
+    `tell me` asks for an answer, which is no effect.
+    """
+    word = words[position]
+    after = words[position + 1] if position + 1 < len(words) else ""
+    if word in _ANSWERS and after in ("me", "us"):
+        return False
+    if word not in NOUNS_TOO:
+        return True
+    return position == 0 or words[position - 1] in _BEFORE_VERBS or after in _AFTER_VERBS

@@ -1,0 +1,30 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmcl.judgement.grounding.structure import Leaf, leaves_of
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"owner": "Lena", "port": 80}',
+        "{'owner': 'Lena', 'port': 80}",
+        "- owner: Lena\n  port: 80",
+        "owner: 'Lena'\nport: 80",
+        "{'owner': 'Lena', 'note': 'it's broken', 'port': 80}",
+    ],
+)
+def test_values_are_found_in_every_notation(text: str) -> None:
+    values = {leaf.text for leaf in leaves_of(text)}
+    assert {"Lena", "80"} <= values
+
+
+def test_a_folded_value_is_one_value() -> None:
+    text = "- body: it goes on\n    on the next line\n  sender: Max"
+    assert Leaf("body", "it goes on\non the next line") in leaves_of(text)
+
+
+@given(st.text(max_size=300))
+def test_no_text_is_too_odd(text: str) -> None:
+    leaves_of(text)
