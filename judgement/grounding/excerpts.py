@@ -86,7 +86,7 @@ def _is_longer(text: str) -> bool:
 
 
 def _is_word(text: str) -> bool:
-    return len(text) <= _FIELD_MAX_CHARS and len(text.split()) < 2  # noqa: PLR2004
+    return len(text) <= _FIELD_MAX_CHARS and len(text.split()) < 2
 
 
 def _is_field(leaf: Leaf) -> bool:
