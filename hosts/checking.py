@@ -56,7 +56,9 @@ class Checker:
         """
         ends_s = now_s() + self._session.config.deadline_ms / 1000
         binding = await self._binding(ends_s)
-        request = bind(proposal, binding or self._leaseless, self._session.redaction_key)
+        session = self._session
+        bound = binding or self._leaseless
+        request = bind(proposal, bound, session.redaction_key, session.config.rules)
         if binding is None:
             connected = self._session.connection.ready
             return self._unjudged(request, None, "timeout" if connected else "disconnected")

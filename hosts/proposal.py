@@ -25,11 +25,12 @@ from pmcl.contracts import (
     arguments_commitment,
     proposal_hash,
 )
-from pmcl.judgement import redact_request
+from pmcl.judgement import EffectRules, redact_request
 
 __all__ = ["Binding", "Proposal", "bind"]
 
 _UNKNOWN_HASH = "0" * 64
+_NO_RULES = EffectRules()
 
 
 def _new_call_id() -> str:
@@ -97,10 +98,15 @@ class Binding(msgspec.Struct, frozen=True, kw_only=True):
         return f"Binding(lease_id={self.lease_id!r}, generation={self.generation})"
 
 
-def bind(proposal: Proposal, binding: Binding, redaction_key: bytes) -> CheckpointRequest:
+def bind(
+    proposal: Proposal, binding: Binding, redaction_key: bytes, rules: EffectRules = _NO_RULES
+) -> CheckpointRequest:
     """Return the request: redacted, committed to the raw arguments, hashed.
 
+    `rules` are the operator's, for what redaction hides of the call.
+
     Raises:
+        SecretInNameError: a name holds a secret.
         ContractError: the arguments have no canonical form.
     """
     raw = CheckpointRequest(
@@ -110,6 +116,6 @@ def bind(proposal: Proposal, binding: Binding, redaction_key: bytes) -> Checkpoi
         arguments_commitment=arguments_commitment(binding.salt, proposal.arguments),
         proposal_hash=_UNKNOWN_HASH,
     )
-    request = redact_request(raw, redaction_key)
+    request = redact_request(raw, redaction_key, rules)
     hashed = proposal_hash(binding.scope, binding.host, request)
     return msgspec.structs.replace(request, proposal_hash=hashed)

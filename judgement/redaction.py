@@ -25,6 +25,8 @@ from pmcl.contracts import (
     canonical,
 )
 from pmcl.contracts.limits import FREE_TEXT_MAX_BYTES
+from pmcl.judgement.effects import EffectRules
+from pmcl.judgement.hidden_effects import claim_hidden_effects
 from pmcl.judgement.open_names import check_observation_names, check_request_names
 from pmcl.judgement.secret_names import is_count, secret_kind
 from pmcl.judgement.secret_shapes import MARK, digest, mark_secrets
@@ -32,6 +34,7 @@ from pmcl.judgement.secret_shapes import MARK, digest, mark_secrets
 __all__ = ["redact", "redact_observation", "redact_request", "redact_text"]
 
 _DEEPEST: Final = 64
+_NO_RULES: Final = EffectRules()
 _ARGUMENT_MAX_BYTES: Final = 256
 _SHOWN_VALUES: Final = frozenset({"const", "default", "enum", "example", "examples"})
 _NAME_KEPT_CHARS: Final = 64
@@ -60,17 +63,20 @@ def redact(value: Any, key: bytes) -> Any:
     return _redact(value, key, 0)
 
 
-def redact_request(request: CheckpointRequest, key: bytes) -> CheckpointRequest:
+def redact_request(
+    request: CheckpointRequest, key: bytes, rules: EffectRules = _NO_RULES
+) -> CheckpointRequest:
     """Return the request with every free text, the resources and the arguments redacted.
 
-    A text that grows past its limit by its marks is cut between two marks.
+    A text that grows past its limit by its marks is cut between two marks. Where the marks hide
+    what a call does, by `rules` too, its effect is claimed.
 
     Raises:
         SecretInNameError: a name holds a secret.
         ContractError: the arguments are nested too deep, or hide what has no canonical form.
     """
     check_request_names(request)
-    return msgspec.structs.replace(
+    redacted = msgspec.structs.replace(
         request,
         goal=_text(request.goal, key),
         arguments=redact(request.arguments, key),
@@ -82,6 +88,7 @@ def redact_request(request: CheckpointRequest, key: bytes) -> CheckpointRequest:
         justification=_justification(request.justification, key),
         rejected_alternatives=_texts(request.rejected_alternatives, key),
     )
+    return claim_hidden_effects(request, redacted, rules)
 
 
 def redact_observation(observation: Observation, key: bytes) -> Observation:

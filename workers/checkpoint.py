@@ -94,7 +94,7 @@ class CheckpointWorker:
         expected = proposal_hash(subject.scope, subject.host, request)
         if request.proposal_hash != expected:
             raise HashMismatchError("$.proposal_hash", request.proposal_hash, expected)
-        redacted = redact_request(request, self._key.secret)
+        redacted = redact_request(request, self._key.secret, self._rules)
         calls = [step_request(redacted, step) for step in redacted.steps]
         steps = tuple([self._action(subject.scope, call) for call in calls])
         own = self._action(subject.scope, redacted)
