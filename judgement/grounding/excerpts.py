@@ -14,6 +14,7 @@ from pmcl.judgement.grounding.speech import (
     Sentence,
     asks_of,
     is_instruction,
+    reworded,
     sentences_of,
     speaks_to_agent,
 )
@@ -109,7 +110,7 @@ def _read_prose(leaf: Leaf, instructions: list[Sentence], prose: list[str]) -> N
 
 def _read(sentence: str) -> Sentence:
     folded = fold(sentence)
-    return Sentence(folded, *asks_of(tokens(folded)))
+    return Sentence(folded, *asks_of(tokens(reworded(folded))))
 
 
 def _bounded(whole: Excerpt) -> Excerpt:

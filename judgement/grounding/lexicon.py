@@ -95,7 +95,8 @@ _OBJECTS: Final[dict[str, str]] = {
     "calendar": (
         "agenda appointment attendee availability breakfast brunch calendar call date day dinner "
         "event guest interview lunch meeting participant party reminder schedule session slot "
-        "sync time timetable vacation visit week"
+        "sync time timetable vacation visit week monday tuesday wednesday thursday friday saturday "
+        "sunday tomorrow tonight weekend hour noon evening morning afternoon"
     ),
     "file": (
         "archive attachment backup config configuration content copy csv data dataset directory "

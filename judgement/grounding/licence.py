@@ -30,6 +30,9 @@ _VERBS_OF: Final[dict[Effect, frozenset[str]]] = {
 
 _SENSED: Final = frozenset({"place", "media"})
 
+_MAKES: Final = frozenset({"create", "send"})
+_MADE: Final = {"message": "send", "money": "pay"}
+
 _delegation = re.compile(
     r"\b(?:do|complete|perform|follow|execute|carry out|take care of|handle|go through|finish|"
     r"work through|process|act on|deal with|accomplish|address)\b(?! (?:the )?following)"
@@ -61,7 +64,11 @@ def asked_by_call(tool: Tool, definition: ToolDefinition | None, effect: Effect)
     things = frozenset(objects)
     if effect == "sensing":
         things = (things & _SENSED) or _SENSED
-    return Asked(frozenset(verbs) & allowed or allowed, things)
+    does = frozenset(verbs) & allowed or allowed
+    if does & _MAKES:
+        # To make a message is to send it, and to send or make something of money is to pay.
+        does |= {verb for thing, verb in _MADE.items() if thing in things}
+    return Asked(does, things)
 
 
 def delegates(text: str) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 
 from pmcl.judgement.grounding.lexicon import AUXILIARIES, NOUNS_TOO, is_verb, objects_of, verbs_of
 
-__all__ = ["Sentence", "asks_of", "is_instruction", "sentences_of", "speaks_to_agent"]
+__all__ = ["Sentence", "asks_of", "is_instruction", "reworded", "sentences_of", "speaks_to_agent"]
 
 _end = re.compile(r"(?<=[.!?;:])\s+(?=\S)|\n\s*\n|\n(?=\s*(?:[-*\u2022]|\d{1,3}[.)])\s)")
 _glued = re.compile(r"(?<=[^\s'\"(\[{<`])(?:[A-Z][a-z]+)(?= )")
@@ -48,6 +48,11 @@ _ANSWERS: Final = frozenset(
 )
 _AFTER_VERBS: Final = frozenset(
     "all everybody everyone him it me my our someone the them these this those us your".split()
+)
+_IDIOMS: Final = (
+    (re.compile(r"\bget rid of\b|\bcall off\b"), "cancel"),
+    (re.compile(r"\bno longer (?:need|want)\w*\b"), "cancel"),
+    (re.compile(r"\bmoney back\b"), "refund money"),
 )
 _must = re.compile(
     r"\b(?:you|i|we|they|he|she|it|agents?|assistants?|ai|models?|users?|everyone|everybody|"
@@ -158,6 +163,13 @@ def asks_of(words: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             verbs.update(dict.fromkeys(verbs_of(word)))
         objects.update(dict.fromkeys(objects_of(word)))
     return tuple(verbs), tuple(objects)
+
+
+def reworded(folded: str) -> str:
+    """Return a folded text with some idioms put into one verb."""
+    for pattern, verb in _IDIOMS:
+        folded = pattern.sub(verb, folded)
+    return folded
 
 
 def _acts(words: list[str], position: int) -> bool:
