@@ -121,12 +121,28 @@ def _place(value: Value, texts: _Texts) -> tuple[Place, str | None]:
         return "goal", texts.goal_id
     for item in texts.untrusted:
         naming = [one.text for one in item.excerpt.instructions if _says(one.text, value)]
-        if naming:
+        if naming and not _is_known(value, item, texts):
             chosen = texts.delegated and value.kind == "name" and _is_plain(item.excerpt, naming)
             return "delegated" if chosen else "untrusted_instruction", item.evidence_id
     if value.kind == "text":
         return "nowhere", None
     return _outside_instructions(value, texts)
+
+
+def _is_known(value: Value, instructing: Observed, texts: _Texts) -> bool:
+    """Return whether an address that plain words name is a field of another observation too.
+
+    A contact or a participant may be spoken of. Names and numbers are shared by chance, and which
+    of several listed things is meant is just what an attacker would choose.
+    """
+    if value.kind != "endpoint" or instructing.excerpt.speaks_to_agent:
+        return False
+    return any(
+        _says(field, value)
+        for item in texts.untrusted
+        if item is not instructing and not item.excerpt.speaks_to_agent
+        for field in item.excerpt.fields
+    )
 
 
 def _is_plain(excerpt: Excerpt, naming: Sequence[str]) -> bool:
