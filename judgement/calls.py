@@ -13,6 +13,7 @@ from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs
 from pmcl.judgement.plan import check_plan, revision_request
 from pmcl.judgement.sensing import sensing_reasons, sensing_request
+from pmcl.judgement.state import stale_reasons
 
 __all__ = ["UNMITIGATED", "examine_call"]
 
@@ -27,6 +28,7 @@ def examine_call(inputs: Inputs) -> Examined:
     classified = classify(request, inputs.rules)
     effect = classified.effect
     sensing = sensing_reasons(inputs, effect)
+    stale = stale_reasons(inputs, effect)
     holds = check_holds(inputs, effect)
     plan = check_plan(inputs, effect, classified.reversibility)
     grounding = grounding_reasons(inputs.grounding)
@@ -37,9 +39,9 @@ def examine_call(inputs: Inputs) -> Examined:
         said.append(f"Held with plan {request.plan_call_id}: revise that under a new call id.")
     if sensing:
         said.append(sensing_request(sensing))
-    if grounding:
+    if grounding or any(hold.lift == "trusted_value" for hold in holds.standing):
         said.append(grounding_request(inputs.grounding))
-    elif holds.standing or unmitigated:
+    elif holds.standing or unmitigated or stale:
         said.append(revision_request(inputs, holds.standing))
     return Examined(
         classified=classified,
@@ -47,6 +49,7 @@ def examine_call(inputs: Inputs) -> Examined:
         reasons=(
             *authority_reasons(inputs, effect),
             *sensing,
+            *stale,
             *((_PRIOR_HOLD,) if holds.standing else ()),
             *((_PLAN_HELD,) if inputs.plan_held else ()),
             *grounding,

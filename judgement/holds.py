@@ -11,7 +11,7 @@ evidence can be shown again. Source: SPEC C7.
 import msgspec
 
 from pmcl.contracts import Effect
-from pmcl.judgement.grounding import Grounding, is_grounded
+from pmcl.judgement.grounding import ABOUT_VALUES, Grounding, has_foreign, is_grounded
 from pmcl.judgement.inputs import CitedEvidence, Inputs, OpenHold, Release
 
 __all__ = ["HoldCheck", "about", "check_holds", "supporting", "unheld"]
@@ -51,7 +51,7 @@ def _lifting(hold: OpenHold, shown: list[CitedEvidence], grounding: Grounding) -
     if hold.lift == "evidence_about_resource":
         new = [item for item in shown if item.evidence_id not in hold.cited]
         return about(new, hold.resource_keys)
-    if not is_grounded(grounding):
+    if not is_grounded(grounding) or (hold.reason in ABOUT_VALUES and has_foreign(grounding)):
         return ()
     told = [one for one in grounding.goal_ids if one not in hold.cited]
     return tuple(told) or _naming(grounding)

@@ -5,15 +5,20 @@ Source: SPEC C4; P1, State Check.
 
 from typing import Final
 
-from pmcl.contracts import Freshness, StateCheck, StateItem
+from pmcl.contracts import Effect, Freshness, StateCheck, StateItem
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, FRESHNESS_MS
 from pmcl.judgement.authority import lease_lives
+from pmcl.judgement.grounding import TRUSTED
+from pmcl.judgement.holds import about, supporting
 from pmcl.judgement.inputs import Inputs
 
-__all__ = ["SELF_MODEL_VERSION", "check_state"]
+__all__ = ["SELF_MODEL_VERSION", "STALE_ASSUMPTION", "check_state", "stale_reasons"]
 
 SELF_MODEL_VERSION: Final = "self-model/0"
 """Stands for: there is no self-model yet."""
+
+STALE_ASSUMPTION: Final = "state.stale_assumption"
+_CHANGES: Final = frozenset({"mutation", "communication", "execution"})
 
 _MISSING: Final = {
     name: StateItem(name=name, freshness="unavailable", note="not kept yet")
@@ -75,6 +80,21 @@ def check_state(inputs: Inputs) -> StateCheck:
     )
     modes = tuple([failure.mode for failure in recent[:EVIDENCE_IDS_MAX]])
     return StateCheck(items=items, recent_failures=modes)
+
+
+def stale_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
+    """Return the reason for which a gap holds an effect; empty when none does.
+
+    After `resume` all earlier evidence is stale. A mutation, a communication or an execution needs
+    fresh evidence of the new generation about one of its resources, or, where it names none, fresh
+    words of the user or the operator; no model may have written it. Source: SPEC A2, C4.
+    """
+    if not inputs.resumed or effect not in _CHANGES:
+        return ()
+    fresh = [item for item in supporting(inputs) if _is_fresh(inputs.now_ms, item.observed_at)]
+    seen = bool(about(fresh, inputs.resource_keys))
+    told = not inputs.request.resources and any(item.trust in TRUSTED for item in fresh)
+    return () if seen or told else (STALE_ASSUMPTION,)
 
 
 def _evidence(inputs: Inputs) -> StateItem:

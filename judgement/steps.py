@@ -22,7 +22,7 @@ from pmcl.judgement.inputs import Inputs
 
 __all__ = ["examine_plan", "step_request"]
 
-_ASKED_AT_THE_CALL: Final = ("plan.", "sensing.")
+_ASKED_AT_THE_CALL: Final = ("grounding.", "plan.", "sensing.", "state.")
 _SAID_MAX: Final = 2
 
 

@@ -42,6 +42,7 @@ class LeaseRow(msgspec.Struct, frozen=True, kw_only=True):
     heard_at: int
     expires_at: int
     state: str
+    resumed: bool = False
 
     def lives(self, now_ms: int) -> bool:
         """Return whether the lease is in force."""
@@ -65,6 +66,7 @@ def _row(row: Row) -> LeaseRow:
         heard_at=row["heard_at"],
         expires_at=row["expires_at"],
         state=row["state"],
+        resumed=bool(row["resumed"]),
     )
 
 
@@ -118,6 +120,7 @@ def apply_began(tx: Transaction, event: LeaseBegan) -> None:
         provider_locality=event.provider_locality,
         at_ms=event.at_ms,
         expires_at=event.expires_at,
+        resumed=int(event.resumed),
     )
     tx.forget(_key(event.scope, event.host))
 

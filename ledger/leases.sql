@@ -10,15 +10,16 @@ CREATE TABLE leases (
     heard_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('live', 'disabled', 'expired', 'superseded')),
+    resumed INTEGER NOT NULL CHECK (resumed IN (0, 1)),
     UNIQUE (scope, host, generation)
 ) STRICT;
 CREATE INDEX leases_live ON leases (expires_at) WHERE state = 'live';
 
 -- name: begin
 INSERT INTO leases (lease_id, scope, host, generation, host_epoch, authority, provider_locality,
-                    began_at, heard_at, expires_at, state)
+                    began_at, heard_at, expires_at, state, resumed)
 VALUES (:lease_id, :scope, :host, :generation, :host_epoch, :authority, :provider_locality,
-        :at_ms, :at_ms, :expires_at, 'live');
+        :at_ms, :at_ms, :expires_at, 'live', :resumed);
 
 -- name: renew
 UPDATE leases SET heard_at = :at_ms, expires_at = :expires_at WHERE lease_id = :lease_id;

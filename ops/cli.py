@@ -187,17 +187,22 @@ def _decided(approval: Any, *, as_json: bool) -> None:
 
 
 @evaluate_app.command
-def traces(*files: Path, json: Json = False) -> None:
+def traces(
+    *files: Path,
+    revise: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
+) -> None:
     """Run recorded agent traces through the whole pipeline, over the real bus, as a host would.
 
     Args:
         files: JSON lines, plain or gzipped; one trace a line.
+        revise: Propose each held external call once more, citing where its values were seen.
         json: One line of JSON.
     """
     from pmcl.ops.traces import evaluate_traces, show_report
 
     configure_logs("error")
-    report = _run(evaluate_traces, files)
+    report = _run(evaluate_traces, files, revise=revise)
     print_json(report) if json else show_report(report)
 
 

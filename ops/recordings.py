@@ -66,6 +66,17 @@ class Recording(msgspec.Struct, frozen=True):
         parameters = said.schema if isinstance(said.schema, dict) else {}
         return ToolDefinition(description=said.description, parameters=parameters)
 
+    def licensed(self, step: RecordedStep) -> bool:
+        """Return whether the user's goal asks for the effect of a step, by hand-made labels alone.
+
+        It does when one of the trace's benign, uncontaminated steps has the same label: those are
+        the calls that the goal needs. The judgement's own rule plays no part in it.
+        """
+        return any(
+            own.effect == step.effect and own.label == "benign" and not own.contaminated
+            for own in self.steps
+        )
+
     def kind(self, step: RecordedStep) -> TraceKind:
         """Return which row of the report a step belongs to."""
         if step.contaminated:

@@ -26,6 +26,7 @@ from pmcl.contracts import (
     CheckpointStatus,
     Effect,
     ExpectedReceipt,
+    Premortem,
     Receipt,
     Tool,
     definition_hash,
@@ -35,6 +36,7 @@ from pmcl.hosts import Host, HostConfig, Proposal
 from pmcl.ops.cell import run_cell
 from pmcl.ops.console import console
 from pmcl.ops.host_add import register_hosts
+from pmcl.ops.intervals import wilson_95
 from pmcl.ops.recordings import KINDS, RecordedStep, Recording, TraceKind, read_recordings
 from pmcl.ops.settings import Settings
 
@@ -52,6 +54,9 @@ PROFILE: Final = AuthoritySnapshot(
     network_hosts=("*",),
 )
 
+_LICENSED: Final = "licensed"
+_LIFTED: Final = "lifted"
+
 _Row = tuple[str, str, TraceKind, bool]
 
 
@@ -59,12 +64,19 @@ class _Tally:
     """Counts verdicts by file, suite, kind and external effect, and keeps every latency."""
 
     def __init__(self) -> None:
-        self.counts: dict[_Row, Counter[CheckpointStatus]] = defaultdict(Counter)
+        self.counts: dict[_Row, Counter[str]] = defaultdict(Counter)
         self.latencies_ms: list[float] = []
 
-    def add(self, row: _Row, status: CheckpointStatus, latency_ms: float) -> None:
+    def add(
+        self, row: _Row, status: CheckpointStatus, latency_ms: float, *, licensed: bool
+    ) -> None:
         self.counts[row][status] += 1
+        if licensed:
+            self.counts[row][f"{_LICENSED}_{status}"] += 1
         self.latencies_ms.append(latency_ms)
+
+    def lift(self, row: _Row) -> None:
+        self.counts[row][_LIFTED] += 1
 
     def report(self) -> dict[str, Any]:
         return {
@@ -81,17 +93,23 @@ def _order(row: _Row) -> tuple[str, str, int, bool]:
     return file, suite, KINDS.index(kind), external
 
 
-def _row(row: _Row, counts: Counter[CheckpointStatus]) -> dict[str, Any]:
+def _row(row: _Row, counts: Counter[str]) -> dict[str, Any]:
     file, suite, kind, external = row
+    n = counts["passed"] + counts["held"] + counts["degraded"]
+    licensed = sum(counts[f"{_LICENSED}_{status}"] for status in get_args(CheckpointStatus))
     return {
         "file": file,
         "suite": suite,
         "kind": kind,
         "external": external,
-        "n": counts.total(),
+        "n": n,
         "passed": counts["passed"],
         "held": counts["held"],
         "degraded": counts["degraded"],
+        "held_95": wilson_95(counts["held"], n),
+        "licensed": licensed,
+        "licensed_passed": counts[f"{_LICENSED}_passed"],
+        "lifted": counts[_LIFTED],
     }
 
 
@@ -102,8 +120,13 @@ def _percentile(values: Sequence[float], share: float) -> float:
     return round(sorted(values)[math.ceil(share * len(values)) - 1], 2)
 
 
-async def evaluate_traces(files: Sequence[Path]) -> dict[str, Any]:
+async def evaluate_traces(files: Sequence[Path], *, revise: bool = False) -> dict[str, Any]:
     """Return the report on `files`: rows of verdict counts, and the latency of the checks.
+
+    A row also has `held_95`, the interval of the held share; `licensed` and `licensed_passed`, the
+    calls whose labelled effect the goal asks for (`Recording.licensed`); and, with `revise`,
+    `lifted`: held external calls that passed when they were proposed once more, citing the newest
+    observation that holds one of their values.
 
     Raises:
         RecordingError: a file or a line cannot be read; nothing was run.
@@ -115,7 +138,9 @@ async def evaluate_traces(files: Sequence[Path]) -> dict[str, Any]:
         scopes = [f"trace-{number}" for number in range(len(recordings))]
         credentials = await anyio.to_thread.run_sync(register_hosts, settings, scopes, _HOST)
         async with run_cell(settings):
-            await _replay_all(recordings, credentials, settings.state_dir / "hosts", tally)
+            await _replay_all(
+                recordings, credentials, settings.state_dir / "hosts", tally, revise=revise
+            )
     return tally.report()
 
 
@@ -128,6 +153,8 @@ async def _replay_all(
     credentials: Sequence[Credentials],
     hosts_dir: Path,
     tally: _Tally,
+    *,
+    revise: bool,
 ) -> None:
     waiting = iter(list(zip(recordings, credentials, strict=True)))
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -136,7 +163,7 @@ async def _replay_all(
         async def work() -> None:
             for (file, recording), own in waiting:
                 config = HostConfig(credentials=own, authority=PROFILE, state_dir=hosts_dir)
-                await _replay(file, recording, config, tally)
+                await _replay(file, recording, config, tally, revise=revise)
                 progress.advance(task)
 
         async with anyio.create_task_group() as tasks:
@@ -144,7 +171,9 @@ async def _replay_all(
                 tasks.start_soon(work)
 
 
-async def _replay(file: str, recording: Recording, config: HostConfig, tally: _Tally) -> None:
+async def _replay(
+    file: str, recording: Recording, config: HostConfig, tally: _Tally, *, revise: bool
+) -> None:
     async with Host.connect(config) as host:
         prompt = await host.observe(
             source="prompt",
@@ -153,13 +182,18 @@ async def _replay(file: str, recording: Recording, config: HostConfig, tally: _T
             detail=recording.prompt,
         )
         evidence = [prompt]
+        texts = {prompt: recording.prompt}
         for step in recording.steps:
             proposal = _proposal(recording, step, evidence)
             asked = time.perf_counter()
             verdict = await host.check(proposal)
             latency_ms = (time.perf_counter() - asked) * 1000
             row = (file, recording.suite, recording.kind(step), step.external)
-            tally.add(row, verdict.status, latency_ms)
+            tally.add(row, verdict.status, latency_ms, licensed=recording.licensed(step))
+            if revise and step.external and verdict.status == "held":
+                revised = await host.check(_revised(proposal, step, texts))
+                if revised.status == "passed":
+                    tally.lift(row)
             output = _text(step.output)
             evidence.append(
                 await host.observe(
@@ -169,6 +203,7 @@ async def _replay(file: str, recording: Recording, config: HostConfig, tally: _T
                     detail=output,
                 )
             )
+            texts[evidence[-1]] = output
             if verdict.status != "held":
                 async with host.dispatch(verdict, proposal) as run:
                     if step.error is None:
@@ -193,6 +228,25 @@ def _proposal(recording: Recording, step: RecordedStep, evidence: Sequence[str])
     )
 
 
+def _revised(proposal: Proposal, step: RecordedStep, texts: dict[str, str]) -> Proposal:
+    """Return the proposal with what an honest host can add: where its values stand."""
+    values = [str(value) for value in step.args.values() if isinstance(value, str | int | float)]
+    newest = [
+        evidence_id
+        for evidence_id, text in reversed(texts.items())
+        if any(value and value in text for value in values)
+    ]
+    return msgspec.structs.replace(
+        proposal,
+        premortem=Premortem(
+            failure_mode="wrong_target",
+            likelihood=0.1,
+            mitigation="the value was looked up",
+            evidence_ids=tuple(newest[:1]),
+        ),
+    )
+
+
 def _text(output: Any) -> str:
     return output if isinstance(output, str) else msgspec.json.encode(output).decode()
 
@@ -200,7 +254,10 @@ def _text(output: Any) -> str:
 def show_report(report: dict[str, Any]) -> None:
     """Print the report for people."""
     table = Table(title="verdicts on recorded calls", title_justify="left")
-    names = ("file", "suite", "kind", "external", "n", "passed", "held", "degraded")
+    names = (
+        *("file", "suite", "kind", "external", "n", "passed", "held", "held_95", "degraded"),
+        *("licensed", "licensed_passed", "lifted"),
+    )
     for name in names:
         table.add_column(name, justify="right" if name in names[4:] else "left")
     for row in report["rows"]:
@@ -211,4 +268,6 @@ def show_report(report: dict[str, Any]) -> None:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " to ".join(f"{share:.1%}" for share in value)
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -166,6 +166,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         rules=proposal.rules,
         authority=lease.authority,
         lease_generation=lease.generation,
+        resumed=lease.resumed,
         lease_expires_at=lease.expires_at if lease.state == "live" else 0,
         resource_keys=proposal.resource_keys,
         evidence=cited,

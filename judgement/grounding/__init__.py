@@ -3,9 +3,16 @@
 from pmcl.judgement.grounding.excerpts import TRUSTED, Excerpt, read_goal, read_text
 from pmcl.judgement.grounding.facts import Found, Grounding
 from pmcl.judgement.grounding.ground import Observed, ground
-from pmcl.judgement.grounding.reasons import grounding_reasons, grounding_request, is_grounded
+from pmcl.judgement.grounding.reasons import (
+    ABOUT_VALUES,
+    grounding_reasons,
+    grounding_request,
+    has_foreign,
+    is_grounded,
+)
 
 __all__ = [
+    "ABOUT_VALUES",
     "TRUSTED",
     "Excerpt",
     "Found",
@@ -14,6 +21,7 @@ __all__ = [
     "ground",
     "grounding_reasons",
     "grounding_request",
+    "has_foreign",
     "is_grounded",
     "read_goal",
     "read_text",

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from pmcl.contracts import BeginLease, Evaluation, HoldPlaced, HoldReleased
+from pmcl.contracts import BeginLease, Evaluation, HoldPlaced, HoldReleased, ResumeLease
 from pmcl.judgement import judge
 from pmcl.ledger.evaluations import Judged
-from tests.unit.workers.desk import NOTES, PLANS, Desk, Ledger, premortem
+from tests.unit.workers.desk import NOTES, PLANS, TTL_MS, Desk, Ledger, premortem
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +56,9 @@ async def test_only_the_users_word_lifts_it(ledger: Ledger, desk: Desk) -> None:
     other = await desk.observe(trust="user", summary="It is a fine day.")
     for cited in (poison, seen, modelled, other):
         again = await _checked(desk, premortem=premortem(cited))
-        assert again.reasons == ("hold.prior", "grounding.untrusted_value")
+        assert "hold.prior" in again.reasons
+        assert again.revision_request is not None
+        assert "Only the user" in again.revision_request
     told = await desk.observe(trust="user", summary="Yes, send them to eve@evil.example too.")
     evaluation = await _checked(desk)
     assert evaluation.checkpoint_status == "passed", evaluation.reasons
@@ -101,3 +103,23 @@ async def test_an_excerpt_goes_with_its_payload(ledger: Ledger, desk: Desk) -> N
     ((told, excerpt),) = [(row["told"], row["excerpt"]) for row in rows]
     assert told == 0
     assert b"eve@evil.example" in excerpt
+
+
+async def test_after_a_gap_the_resource_is_inspected_afresh(ledger: Ledger, desk: Desk) -> None:
+    await desk.observe(trust="user", summary="Please send the minutes to lena@example.org.")
+    before = await desk.observe(resources=(NOTES,))
+    assert (await _checked(desk, to="lena@example.org")).checkpoint_status == "passed"
+    ledger.clock.now_ms += 2 * TTL_MS
+    await desk.begin(ResumeLease)
+    cites: tuple[tuple[str, ...], ...] = ((), (before,), (await desk.observe(resources=(PLANS,)),))
+    for cited in cites:
+        held = await _checked(desk, to="lena@example.org", evidence_ids=cited)
+        assert held.reasons == ("state.stale_assumption",)
+    modelled = await desk.observe(trust="model", resources=(NOTES,))
+    held = await _checked(desk, to="lena@example.org", evidence_ids=(modelled,))
+    assert held.reasons == ("state.stale_assumption",)
+    seen = await desk.observe(resources=(NOTES,))
+    evaluation = await _checked(desk, to="lena@example.org", evidence_ids=(seen,))
+    assert evaluation.checkpoint_status == "passed", evaluation.reasons
+    read = await desk.check(desk.request("read_file"))
+    assert read.checkpoint_status == "passed", read.reasons
