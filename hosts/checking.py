@@ -22,6 +22,7 @@ from pmcl.hosts.asking import ask, degraded_cause
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.errors import ReplyError
 from pmcl.hosts.proposal import Binding, Proposal, bind
+from pmcl.hosts.redacting import ready_to_redact
 from pmcl.hosts.session import Session
 from pmcl.hosts.verdict import Verdict, answers, degraded, judged
 
@@ -56,6 +57,7 @@ class Checker:
         """
         ends_s = now_s() + self._session.config.deadline_ms / 1000
         binding = await self._binding(ends_s)
+        await ready_to_redact(proposal)
         session = self._session
         bound = binding or self._leaseless
         request = bind(proposal, bound, session.redaction_key, session.config.rules)

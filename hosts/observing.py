@@ -24,6 +24,7 @@ from pmcl.contracts import (
 from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.errors import ObservationLostError
 from pmcl.hosts.intake import Numbered, fields_of, store_each
+from pmcl.hosts.redacting import ready_to_redact
 from pmcl.hosts.session import Session
 from pmcl.judgement import redact_observation
 
@@ -76,6 +77,7 @@ class Observer:
         """
         ends_s = now_s() + self._session.config.observe_ms / 1000
         generation = await self._generation(observed, ends_s)
+        await ready_to_redact(observed)
         made = [self._made(fields, generation) for fields in observed]
         evidence_ids: list[str] = []
         for start in range(0, len(made), _AT_ONCE):

@@ -42,6 +42,7 @@ from pmcl.judgement.open_names import (
 )
 from pmcl.judgement.redaction import redact, redact_observation, redact_request, redact_text
 from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resource
+from pmcl.judgement.secret_detector import detector_is_due, load_detector
 from pmcl.judgement.steps import step_request
 
 __all__ = [
@@ -71,12 +72,14 @@ __all__ = [
     "check_snapshot_names",
     "check_turn_id",
     "classify",
+    "detector_is_due",
     "fallback_resource",
     "fingerprint",
     "fold_resource",
     "ground",
     "is_open_name",
     "judge",
+    "load_detector",
     "read_goal",
     "read_text",
     "redact",

@@ -2,8 +2,8 @@
 
 Its patterns say how a credential begins; here each is held to a boundary on its left, and what
 grows beyond the pattern's length goes with it, so that no tail is left. The package is loaded when
-a text holds one of the literals that its patterns need, and never before: loading takes a tenth of
-a second.
+a text holds one of the literals that its patterns need, and never before. Loading takes a tenth of
+a second and reads files, so what has an event loop calls `load_detector` beside it first.
 
 Left out of its plugins are those that find ids (Twilio, Artifactory), addresses (public IPs) or
 entropy, those whose patterns can take quadratic time (npm, OpenAI, JWT, Cloudant, IBM, SoftLayer,
@@ -15,13 +15,20 @@ import importlib
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from pmcl.judgement.secret_hints import Hints, hints, holds_one, joined
 
-__all__ = ["DETECTOR_HINTS", "Mark", "mark_detected", "patterns"]
+__all__ = [
+    "DETECTOR_HINTS",
+    "Mark",
+    "detector_is_due",
+    "load_detector",
+    "mark_detected",
+    "patterns",
+]
 
 Mark = Callable[[str, str], str]
 """Makes a mark of a kind and a secret."""
@@ -81,6 +88,26 @@ def patterns(module: str, name: str) -> tuple[re.Pattern[str], ...]:
     """Return the compiled patterns of one plugin class of detect-secrets."""
     plugins = importlib.import_module(f"detect_secrets.plugins.{module}")
     return tuple(getattr(plugins, name).denylist)
+
+
+def load_detector() -> None:
+    """Load all rules; no text is the first that needs them after it."""
+    for plugin in _PLUGINS:
+        patterns(plugin.module, plugin.name)
+
+
+def detector_is_due(value: Any) -> bool:
+    """Return whether redacting a JSON value, or a contract, would have to load the rules.
+
+    A value that is no JSON needs none: it is refused before.
+    """
+    if patterns.cache_info().currsize == len(_PLUGINS):
+        return False
+    try:
+        text = msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return False
+    return holds_one(text, DETECTOR_HINTS)
 
 
 def mark_detected(text: str, mark: Mark) -> str:

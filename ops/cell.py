@@ -31,7 +31,7 @@ from pmcl.bus import (
     trim_intake,
 )
 from pmcl.contracts import BusError
-from pmcl.judgement import EffectRules
+from pmcl.judgement import EffectRules, load_detector
 from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.rules import load_rules
@@ -161,6 +161,7 @@ async def _working(
         await requests.serve(tasks)
         for handler in crew.streams:
             tasks.start_soon(_consume, cell, working, handler, settings.stream_slots)
+        tasks.start_soon(anyio.to_thread.run_sync, load_detector)
         tasks.start_soon(_sweep, crew.units)
         tasks.start_soon(_rewind, cell, working)
         tasks.start_soon(_trim, cell)
