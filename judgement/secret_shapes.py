@@ -13,6 +13,7 @@ from pmcl.judgement.secret_detector import DETECTOR_HINTS, Mark, mark_detected
 from pmcl.judgement.secret_hints import hints, holds_one, joined
 from pmcl.judgement.secret_names import is_count, secret_kind
 from pmcl.judgement.secret_phrases import TOLD_HINTS, mark_told
+from pmcl.judgement.secret_prefixes import PREFIX_LITERALS, PREFIX_RUN, PREFIXED
 
 __all__ = ["MARK", "digest", "mark_secrets"]
 
@@ -30,20 +31,15 @@ _shape = re.compile(
         (?:(?!-----END).)*+(?:-----END[A-Z0-9\ ]{{0,60}}(?:-----)?)?)
     | (?<=://)[^\s/?\#:@"'<>]*+:(?P<url_password>[^\s/?\#"'<>]{{1,512}})(?=@)
     | (?<![A-Za-z0-9_-])(?P<jwt>eyJ[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]*+)
-    | (?<![A-Za-z0-9])(?P<api_key>
-          sk-[A-Za-z0-9_-]{{16,}}+
-        | [rs]k_(?:live|test)_[A-Za-z0-9]{{16,}}+
-        | AIza[A-Za-z0-9_-]{{32,}}+
-        | (?:gsk_|xai-|whsec_)[A-Za-z0-9]{{24,}}+)
+    | (?<![A-Za-z0-9])(?P<api_key>sk-[A-Za-z0-9_-]{{16,}}+|AIza[A-Za-z0-9_-]{{32,}}+)
     | (?<![A-Za-z0-9])(?P<token>
-          gh[opsur]_[A-Za-z0-9]{{16,}}+
-        | github_pat_[A-Za-z0-9_]{{16,}}+
-        | gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas)-[A-Za-z0-9_.-]{{16,}}+
+          github_pat_[A-Za-z0-9_]{{16,}}+
+        | gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas|ffct)-[A-Za-z0-9_.-]{{16,}}+
         | (?:xox[a-z]|xapp)-[A-Za-z0-9-]{{8,}}+
-        | (?:npm|hf|dop_v1|shp(?:at|ss|ca|pa))_[A-Za-z0-9]{{30,}}+
         | dckr_pat_[A-Za-z0-9_-]{{20,}}+
         | hvs\.[A-Za-z0-9_-]{{24,}}+
-        | ya29\.[A-Za-z0-9_-]{{20,}}+)
+        | ya29\.[A-Za-z0-9_-]{{20,}}+
+        | {PREFIXED})
     | (?<![A-Za-z0-9])(?P<secret>GOCSPX-[A-Za-z0-9_-]{{20,}}+|AGE-SECRET-KEY-1[A-Z0-9]{{20,}}+)
     | (?<![A-Za-z0-9_])[Bb][Ee][Aa][Rr][Ee][Rr][ \t]{{1,8}}+
         (?P<bearer>[A-Za-z0-9+/._~-]{{16,}}+(?!=\w)=*+)
@@ -75,12 +71,14 @@ _cookie = r"""(?:[^\s"'\[;\\]|\[(?!redacted:))++"""
 _cookies = re.compile(rf"(?P<bare>{_cookie}(?:;[ ]?{_cookie})*+)")
 _settled = re.compile(rf"{_scheme}?(?:{_MARK})+")
 # Every shape, and every secret name, holds one of these; most texts hold none and are not scanned.
+_LITERALS: Final = (
+    "-----BEGIN :// eyJ sk- AIza github_pat glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- "
+    "glagent- gloas- glffct- xox xapp- dckr_pat_ hvs. ya29. GOCSPX- AGE-SECRET-KEY-"
+)
 _SHAPE_HINTS: Final = hints(
-    "-----BEGIN :// eyJ sk- k_live_ k_test_ AIza gsk_ xai- whsec_ "
-    "gho_ ghp_ ghr_ ghs_ ghu_ github_pat glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- "
-    "glagent- gloas- xox xapp- npm_ hf_ dop_v1_ shpat_ shpss_ shpca_ shppa_ dckr_pat_ hvs. "
-    "ya29. GOCSPX- AGE-SECRET-KEY-".split(),
+    [*_LITERALS.split(), *PREFIX_LITERALS],
     ["bearer"],
+    PREFIX_RUN,
 )
 _NAME_HINTS: Final = hints([], "cookie cred jwt key otp pass pin pw secret sig token auth".split())
 _nothing = re.compile(
@@ -165,4 +163,11 @@ _SCANS: Final = (
     (mark_told, TOLD_HINTS),
     (_mark_named, _NAME_HINTS),
 )
-_ANY_HINTS: Final = joined(_SHAPE_HINTS, DETECTOR_HINTS, _NAME_HINTS, hints(["curl "], []))
+# A secret behind `aws` or `curl` has a secret's name or one of these flags before it.
+_ANY_HINTS: Final = joined(
+    _SHAPE_HINTS,
+    DETECTOR_HINTS,
+    _NAME_HINTS,
+    hints([" -u", " --user"], []),
+    implied=["aws"],
+)
