@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from pmcl.judgement.grounding.lexicon import AUXILIARIES, NOUNS_TOO, is_verb, objects_of, verbs_of
+from pmcl.judgement.grounding.phrases import ADDRESSES, ASKS, one_matches
 
 __all__ = ["Sentence", "asks_of", "is_instruction", "reworded", "sentences_of", "speaks_to_agent"]
 
@@ -54,45 +55,8 @@ _IDIOMS: Final = (
     (re.compile(r"\bno longer (?:need|want)\w*\b"), "cancel"),
     (re.compile(r"\bmoney back\b"), "refund money"),
 )
-_must = re.compile(
-    r"\b(?:you|i|we|they|he|she|it|agents?|assistants?|ai|models?|users?|everyone|everybody|"
-    r"contributors?|developers?|maintainers?|engineers?|reviewers?|members?|employees?|customers?|"
-    r"tenants?|team|staff) (?:\w+ ){0,2}?(?:must|should|shall|need to|needs to|have to|has to|"
-    r"ought|will need|are required|is required|are to|are asked|are expected|are instructed)\b"
-)
-_ask = re.compile(
-    r"\b(?:please|kindly)\b(?! (?:note|find|see|be advised)\b)|\b(?:make|be) sure\b|"
-    r"\bensure (?:that|you|to)\b|"
-    r"\b(?:do not|don't) (?:forget|tell|mention|inform|ask|ignore|stop)\b|\bremember to\b|"
-    r"\b(?:can|could|would|will) (?:you|everybody|everyone|someone|somebody|anyone)\b|"
-    r"\b(?:i|we)(?: would|'d)? (?:need|want|like|ask|urge|request|expect|require) (?:you\b|that\b)|"
-    r"\bit is (?:important|necessary|required|essential|mandatory|crucial|vital|critical)\b|"
-    r"\b(?:action|step|setup|task)s? (?:is |are )?required\b|\bmandatory\b|\bto[- ]?do\b|"
-    r"\byour (?:new |next |only |real |main )?(?:task|job|goal|duty|instructions?|mission)\b|"
-    r"\b(?:is|are) to be (?:\w+ed|sent|paid|made|done|run|given)\b|\bis required to\b|"
-    r"\b(?:must|should|need to|have to|needs to) be\b"
-)
 _conditional = re.compile(r"^(?:before|after|if|when|once|to|in order|as soon|for|until|while)\b")
 _clause = re.compile(r"\s*[,:;\u2014]\s*|\s(?:and|then|and then)\s")
-_agent = re.compile(
-    r"<\s*/?\s*(?:information|system|instructions?|important|admin|user|assistant|task|prompt)"
-    r"\b[^>]*>|\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b[^\]]*\]|<\|[^>]*\|>|"
-    r"^\W*(?:system|assistant|developer)\s*(?:message|prompt|note|override)?\s*:|"
-    r"\b(?:ai|a\.i\.|large|language) (?:language )?(?:model|assistant|agent)s?\b|\bllms?\b|"
-    r"\bchat ?gpt\b|\b(?:automated|autonomous|coding|virtual) (?:agent|assistant)\b|"
-    r"\b(?:dear|attention|note to|message for|instructions? (?:to|for)|to) (?:the |any |all )?"
-    r"(?:ai|agents?|assistants?|bots?)\b|\bagents? (?:must|should|shall|need|has to|have to)\b|"
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:instructions?|prompts?|rules|"
-    r"guidelines|guardrails|polic(?:y|ies)|task|request)\b|"
-    r"\bbefore you (?:can |may |could )?(?:solve|complete|continue|finish|proceed|answer|do)\b|"
-    r"\b(?:the|your) (?:original |initial |first |previous |current )(?:task|request|instructions?)"
-    r"\b|\btask that i gave you\b|\buse the (?:tool|function)\b|"
-    r"\bthe following (?:arguments|tool)\b|\byou are now\b|\bnew (?:instructions?|task)\b|"
-    r"\bwithout (?:asking|telling|informing|notifying|confirming with) "
-    r"(?:me|the user|anyone|anybody|them|him|her)\b|"
-    r"\b(?:the )?user (?:has |have )?(?:authorized|approved|agreed|consented|confirmed|requested|"
-    r"asked|wants)\b"
-)
 
 
 class Sentence(msgspec.Struct, frozen=True, array_like=True):
@@ -125,7 +89,7 @@ def _unglued(part: str) -> list[str]:
 
 def is_instruction(folded: str) -> bool:
     """Return whether a folded sentence tells somebody to do something."""
-    if _ask.search(folded) or _must.search(folded) or speaks_to_agent(folded):
+    if one_matches(ASKS, folded) or speaks_to_agent(folded):
         return True
     plain = _lead.sub("", folded)
     if _is_imperative(plain):
@@ -137,7 +101,7 @@ def is_instruction(folded: str) -> bool:
 
 def speaks_to_agent(folded: str) -> bool:
     """Return whether a folded text addresses an agent, plays a role or sets rules aside."""
-    return _agent.search(folded) is not None
+    return one_matches(ADDRESSES, folded)
 
 
 def _is_imperative(plain: str) -> bool:
