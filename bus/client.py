@@ -132,4 +132,6 @@ def _abandon(client: Client) -> None:
             task.cancel()
     writer = getattr(client._transport, "_io_writer", None)
     if writer is not None:
-        writer.transport.abort()
+        # asyncio's own transport cannot be aborted once it is closed; then nothing waits in it.
+        transport = writer.transport
+        transport.abort() if transport.get_write_buffer_size() else transport.close()

@@ -29,7 +29,7 @@ async def test_a_check_always_sees_the_observation_acknowledged_before_it(room: 
 
 
 async def test_behind_a_backlog_a_check_sees_its_evidence_or_is_not_judged(room: Room) -> None:
-    config = room.config()
+    config = room.config(observe_ms=60_000)
     scope = config.credentials.scope
     seen = degraded = 0
     async with Host.connect(config) as host, Host.connect(config) as sibling:
