@@ -42,17 +42,44 @@ class SturdyClient(Client):
             log.debug("bus.headers_unreadable", error=repr(error))
             return {}
 
+    @property
+    def waiting_bytes(self) -> int:
+        """How much was handed over that the operating system has not taken yet."""
+        return self._pending_data_size + self._socket.get_write_buffer_size()
+
     def send(self, framed: bytes) -> None:
-        """Hand a whole frame to the task that writes; frames of one turn of the loop go together.
+        """Hand over whole frames; those of one turn of the loop go together, in their order.
 
         nats-py's own `publish` reads subject and headers again and makes a future for each
-        message: three quarters of what a message costs.
+        message: three quarters of what a message costs. Its way to the socket, a queue and a task
+        that writes, costs 5 to 9 us more than a call at the end of the turn.
         """
-        assert self._flush_queue is not None  # made when the client connected
         self._pending.append(framed)
         self._pending_data_size += len(framed)
+        if len(self._pending) == 1:
+            asyncio.get_running_loop().call_soon(self._write_pending)
+
+    def _write_pending(self) -> None:
+        """Write what waits, or leave it to nats-py's task, which waits for a socket that is full."""
+        if not self._pending:
+            return
+        socket = self._socket
+        if socket.is_closing() or socket.get_write_buffer_size():
+            self._have_written()
+            return
+        socket.writelines(self._pending)
+        self._pending = []
+        self._pending_data_size = 0
+
+    def _have_written(self) -> None:
+        assert self._flush_queue is not None  # made when the client connected
         if self._flush_queue.empty():
             self._flush_queue.put_nowait(asyncio.get_running_loop().create_future())
+
+    @property
+    def _socket(self) -> asyncio.WriteTransport:
+        writer: asyncio.StreamWriter = self._transport._io_writer  # type: ignore[union-attr]
+        return writer.transport
 
     def _build_message(
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None

@@ -102,7 +102,7 @@ class Connection:
         if client is None or not self.ready:
             raise BusClosedError(subject, sent=False)
         framed = frame(subject, data, headers, reply, client.max_payload)
-        pending = client.pending_data_size
+        pending = client.waiting_bytes
         if pending + len(framed) > self._config.max_pending_bytes:
             raise BusBusyError(pending, self._config.max_pending_bytes)
         client.send(framed)

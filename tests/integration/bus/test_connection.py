@@ -295,3 +295,36 @@ async def test_a_function_that_fails_does_not_end_the_reading(connect: Connect) 
     await worker.publish(inbox, b"again")
     with anyio.fail_after(5):
         await came.wait()
+
+
+async def test_messages_arrive_in_order_when_some_had_to_wait(
+    connect: Connect, nats_server: NatsServer
+) -> None:
+    worker = await connect("worker", max_pending_bytes=100_000_000)
+    numbers: list[int] = []
+    last = anyio.Event()
+
+    def take(message: Message) -> None:
+        numbers.append(int(message.data[:3]))
+        if numbers[-1] == 59:
+            last.set()
+
+    inbox = worker.new_inbox()
+    await worker.subscribe(inbox, take)
+    await worker_round_trip(worker)
+    waited = 0
+    for number in range(60):
+        if number == 20:
+            nats_server.pause()  # from here on the socket fills up
+        if number == 40:
+            assert worker._client is not None
+            waited = worker._client.waiting_bytes
+            nats_server.resume()
+        await worker.publish(inbox, b"%03d" % number + bytes(500_000))
+        if number % 3 == 0:
+            await anyio.lowlevel.checkpoint()
+
+    with anyio.fail_after(10):
+        await last.wait()
+    assert numbers == list(range(60))
+    assert waited > 5_000_000
