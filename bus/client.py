@@ -60,7 +60,7 @@ class SturdyClient(Client):
             asyncio.get_running_loop().call_soon(self._write_pending)
 
     def _write_pending(self) -> None:
-        """Write what waits, or leave it to nats-py's task, which waits for a socket that is full."""
+        """Write what waits, or leave it to nats-py's task, which can wait for the socket."""
         if not self._pending:
             return
         socket = self._socket
