@@ -62,7 +62,8 @@ def sha256(data: bytes) -> str:
 
 def keyed_digest(key: bytes, data: bytes) -> str:
     """Return HMAC-SHA-256 of `data` under `key`, 64 hex digits."""
-    return hmac.digest(key, data, "sha256").hex()
+    # `hmac.digest` would let go of the interpreter lock, and wait for it, for the shortest text.
+    return hmac.new(key, data, "sha256").hexdigest()
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Judged(Contract, frozen=True, kw_only=True, tag="pmcl/judged/1"):
 
 
 _judged = msgspec.json.Decoder(Judged)
+_ids = msgspec.json.Decoder(tuple[str, ...])
 
 
 def judged_before(
@@ -89,7 +90,9 @@ def plan_held(tx: Transaction, scope: str, host: str, call_id: str) -> bool:
 
 def pending(tx: Transaction, scope: str, host: str) -> tuple[str, ...]:
     """Return at most 16 passed evaluations without an outcome, newest first."""
-    return tuple(row["evaluation_id"] for row in tx.all(_queries.pending, scope=scope, host=host))
+    row = tx.one(_queries.pending, scope=scope, host=host)
+    assert row is not None
+    return _ids.decode(row["evaluation_ids"])
 
 
 def abandoned(tx: Transaction, now_ms: int) -> list[Row]:

@@ -58,9 +58,11 @@ SELECT * FROM evaluations
 WHERE evaluation_id = :evaluation_id AND scope = :scope AND host = :host;
 
 -- name: pending
-SELECT evaluation_id FROM evaluations
-WHERE scope = :scope AND host = :host AND open = 1
-ORDER BY evaluation_id DESC LIMIT 16;
+SELECT json_group_array(evaluation_id) AS evaluation_ids FROM (
+    SELECT evaluation_id FROM evaluations
+    WHERE scope = :scope AND host = :host AND open = 1
+    ORDER BY evaluation_id DESC LIMIT 16
+);
 
 -- name: abandoned
 SELECT e.evaluation_id, e.scope, e.host, e.proposal_hash FROM evaluations AS e

@@ -113,6 +113,7 @@ class Committer:
         """Run one unit; where others share the transaction, a savepoint keeps them apart."""
         if not alone:
             connection.execute("SAVEPOINT unit")
+        before = connection.total_changes
         value: Any = None
         failure: BaseException | None = None
         try:
@@ -125,7 +126,8 @@ class Committer:
         if not connection.in_transaction:
             raise _GroupLostError from failure
         if failure is not None:
-            memory.clear()
+            if connection.total_changes != before:  # else all that it read stands as it was
+                memory.clear()
             connection.execute("ROLLBACK" if alone else "ROLLBACK TO unit")
         if not alone:
             connection.execute("RELEASE unit")

@@ -1,7 +1,7 @@
 """What the file holds, as its one writer left it: known without a statement.
 
 Nothing in here differs from the file. Only units of the file's only writing connection remember,
-each what it has just read or written, and all is forgotten whenever one of them is undone.
+each what it has just read or written, and all is forgotten whenever a change of one is undone.
 """
 
 from typing import Any, Final

@@ -146,22 +146,21 @@ class RequestLoop:
         prepared = await worker.prepare(incoming)
         ends = anyio.current_time() + budget_s / 2
         while True:
-            changed = self._commits.next
+            count = self._commits.count
             try:
                 return await self._units.answer(worker, incoming, prepared)
             except Behind as behind:
                 # Only this wait is cut: a unit that is under way may be committed.
-                if not await _within(changed, ends):
+                if not await self._committed_since(count, ends):
                     place = headers.NUMBER
                     raise EvidencePendingError(place, incoming.number, "committed") from behind
 
-
-async def _within(event: anyio.Event, ends: float) -> bool:
-    """Return whether the event came before the loop's clock showed `ends`."""
-    with anyio.CancelScope(deadline=ends):
-        await event.wait()
-        return True
-    return False
+    async def _committed_since(self, count: int, ends: float) -> bool:
+        """Return whether another commit came before the loop's clock showed `ends`."""
+        with anyio.CancelScope(deadline=ends):
+            await self._commits.after(count)
+            return True
+        return False
 
 
 def epoch_of(fields: Mapping[str, str]) -> str:

@@ -61,6 +61,17 @@ def test_a_fact_is_read_once(file: File) -> None:
     assert file.reads == 1
 
 
+def test_a_unit_that_raises_and_wrote_nothing_takes_nothing_away(file: File) -> None:
+    def looks_and_raises(tx: Transaction) -> None:
+        raise KeyError(file.last(tx))
+
+    file.run(file.add)
+    file.run(looks_and_raises)
+    file.run(looks_and_raises, looks_and_raises)
+    assert file.run(file.add) == [2]
+    assert file.reads == 1
+
+
 def test_a_forgotten_fact_is_read_again(file: File) -> None:
     file.run(file.add)
     file.run(lambda tx: tx.run("DELETE FROM notes"), lambda tx: tx.forget(KEY))

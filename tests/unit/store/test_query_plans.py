@@ -16,6 +16,7 @@ HOST_FILE = "outbox/host_file"
 SCANS = {
     ("outbox/journal", "head"): "reads one row, from the end of the key",
     ("outbox/inbox", "seen"): "the 256 numbers that its own subquery found by key",
+    ("ledger/evaluations", "pending"): "the 16 ids that its own subquery found by key",
     ("outbox/host_file", "late_reservations"): "as many rows as calls are on their way",
     ("outbox/host_file", "owners"): "as many rows as calls are on their way",
     ("ledger/outcomes", "linkable"): "parked outcomes only: they leave as soon as they link",

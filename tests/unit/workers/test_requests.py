@@ -282,6 +282,25 @@ async def test_a_check_whose_evidence_does_not_come_is_not_judged(
     assert await ledger.tables() == before
 
 
+async def test_a_check_waits_no_longer_because_others_commit(ledger: Ledger, desk: Desk) -> None:
+    other = Desk(ledger, host="other")
+    await other.begin()
+    async with (
+        _serving(ledger, desk.checkpoint) as (bus, _),
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(_observe_for_ever, other)
+        await bus.send(_check(desk, desk.request("read_file"), number=1, budget_ms=500))
+        (error,) = await bus.replies(1)
+        tasks.cancel_scope.cancel()
+    assert error.code == "evidence_pending"
+
+
+async def _observe_for_ever(desk: Desk) -> None:
+    while True:
+        await desk.observe()
+
+
 async def test_a_number_without_an_epoch_is_never_there(ledger: Ledger, desk: Desk) -> None:
     message = _check(desk, desk.request("read_file"), number=1, budget_ms=20)
     fields = {name: value for name, value in message.headers.items() if name != headers.EPOCH}
