@@ -2,7 +2,8 @@
 
 Only calls with a known end count: a held call has no outcome, so whether it would have failed
 nobody knows. What can be told of a hold is whether evidence released it, and how the released call
-ended. Source: SPEC D3.
+ended: that bounds false holds and the precision of vetoes, it does not measure them.
+Source: SPEC D3.
 """
 
 from collections import defaultdict
@@ -23,14 +24,20 @@ __all__ = ["read_calibration", "show_calibration", "show_score"]
 _queries = load_queries("pmcl.ops", "calibration")
 _PAGE_ROWS: Final = 5_000
 _BAR: Final = 40
+_HOLDS: Final = ("placed", "released", "run", "failed")
 
 
 class _Group:
-    """The predictions of one effect, one scope, or all."""
+    """The predictions and the holds of one effect, one scope, or all."""
 
     def __init__(self) -> None:
         self.predictions: list[Prediction] = []
         self.material: dict[bool, list[bool]] = {True: [], False: []}
+        self.holds = dict.fromkeys(_HOLDS, 0)
+
+    def add_holds(self, row: Row) -> None:
+        for name in _HOLDS:
+            self.holds[name] += row[name]
 
     def add(self, row: Row) -> None:
         failed = row["status"] == "failed"
@@ -44,6 +51,7 @@ class _Group:
             **msgspec.to_builtins(score(self.predictions)),
             "mitigated": _ended(self.material[True]),
             "unmitigated": _ended(self.material[False]),
+            "holds": self.holds,
         }
 
 
@@ -62,9 +70,10 @@ async def read_calibration(
         effect: count this one alone.
 
     Returns:
-        `{"pooled": GROUP, "effects": {NAME: GROUP}, "scopes": {NAME: GROUP}, "holds": {NAME:
-        {"placed", "released", "run", "failed"}}}`; a GROUP is a `pmcl.judgement.Score` with
-        `mitigated` and `unmitigated` `{"count", "failures"}` of the material calls.
+        `{"pooled": GROUP, "effects": {NAME: GROUP}, "scopes": {NAME: GROUP}}`; a GROUP is a
+        `pmcl.judgement.Score` with `mitigated` and `unmitigated` `{"count", "failures"}` of the
+        material calls, and `holds` `{"placed", "released", "run", "failed"}`: of those placed, how
+        many evidence released, how many released calls ended as known, how many of these failed.
 
     Raises:
         LedgerError: there is no ledger.
@@ -74,17 +83,19 @@ async def read_calibration(
     groups: dict[str, dict[str, _Group]] = defaultdict(lambda: defaultdict(_Group))
     async with open_reader(settings.ledger_path) as reader:
         async for row in _known(reader, scope, effect):
-            for kind, name in (("", ""), ("effects", row["effect"]), ("scopes", row["scope"])):
+            for kind, name in _groups_of(row):
                 groups[kind][name].add(row)
-        holds = await reader.all(_queries.holds, scope=scope, effect=effect)
+        for row in await reader.all(_queries.holds, scope=scope, effect=effect):
+            for kind, name in _groups_of(row):
+                groups[kind][name].add_holds(row)
     return {
         "pooled": groups[""][""].report(),
         **{kind: _reports(groups[kind]) for kind in ("effects", "scopes")},
-        "holds": {
-            row["effect"]: {name: row[name] for name in ("placed", "released", "run", "failed")}
-            for row in holds
-        },
     }
+
+
+def _groups_of(row: Row) -> tuple[tuple[str, str], ...]:
+    return ("", ""), ("effects", row["effect"]), ("scopes", row["scope"])
 
 
 async def _known(reader: Reader, scope: str | None, effect: str | None) -> Any:
@@ -102,13 +113,13 @@ def _reports(groups: dict[str, _Group]) -> dict[str, Any]:
 
 def show_calibration(report: dict[str, Any]) -> None:
     """Print the figures as tables, and the reliability diagram of all calls."""
-    if not report["pooled"]["count"]:
+    if report["pooled"]["count"]:
+        console.print(_scores(report))
+        show_score(msgspec.convert(report["pooled"], Score))
+    else:
         console.print("No call has a known outcome yet: nothing to compare with.")
-        return
-    console.print(_scores(report))
-    show_score(msgspec.convert(report["pooled"], Score))
-    if report["holds"]:
-        console.print(_holds(report["holds"]))
+    if report["pooled"]["holds"]["placed"]:
+        console.print(_holds(report))
         console.print("A held call has no outcome: whether it would have failed is not known.")
 
 
@@ -139,11 +150,16 @@ def _share(ended: dict[str, int]) -> str:
     return "-" if not ended["count"] else f"{ended['failures']} of {ended['count']}"
 
 
-def _holds(holds: dict[str, Any]) -> Table:
-    table = Table("holds", "placed", "released", "released call failed", box=None, pad_edge=False)
-    for effect, row in holds.items():
-        failed = _share({"count": row["run"], "failures": row["failed"]})
-        table.add_row(effect, str(row["placed"]), str(row["released"]), failed)
+def _holds(report: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("holds", no_wrap=True)
+    for title in ("placed", "released", "ran", "false at most", "veto precision at least"):
+        table.add_column(title, justify="right")
+    for name, group in _named(report):
+        if group["holds"]["placed"]:
+            placed, released, run, failed = (group["holds"][key] for key in _HOLDS)
+            precision = _figure(failed / run if run else None)
+            table.add_row(name, *map(str, (placed, released, run, run - failed)), precision)
     return table
 
 

@@ -12,10 +12,10 @@ WHERE e.evaluation_id > :after
 ORDER BY e.evaluation_id LIMIT :rows;
 
 -- name: holds
-SELECT h.effect, count(*) AS placed, count(h.released_at) AS released,
+SELECT h.scope, h.effect, count(*) AS placed, count(h.released_at) AS released,
        count(o.outcome_id) AS run, coalesce(sum(o.status = 'failed'), 0) AS failed
 FROM holds AS h
 LEFT JOIN outcomes AS o ON o.evaluation_id = h.released_by AND o.corrected_by IS NULL
                        AND o.status IN ('succeeded', 'failed')
 WHERE h.scope = coalesce(:scope, h.scope) AND h.effect = coalesce(:effect, h.effect)
-GROUP BY h.effect;
+GROUP BY h.scope, h.effect;

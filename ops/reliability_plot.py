@@ -22,7 +22,7 @@ def save_plot(found: Score, path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise PlotError("a plot needs matplotlib: pip install 'pmcl[plots]'") from error
-    figure = Figure(figsize=(6, 7), layout="constrained")
+    figure = Figure(figsize=(6, 7), layout="constrained", facecolor="white")
     upper, lower = figure.subplots(2, 1, height_ratios=(3, 1), sharex=True)
     filled = [one for one in found.bins if one.count]
     forecast = [one.probability for one in filled]
@@ -34,8 +34,11 @@ def save_plot(found: Score, path: Path) -> None:
     upper.legend(loc="upper left")
     width = 1 / len(found.bins)
     places = [(place + 0.5) * width for place in range(len(found.bins))]
-    lower.bar(places, [one.count for one in found.bins], width=0.9 * width, color="0.6")
-    lower.set(xlim=(0, 1), xlabel="forecast probability", ylabel="calls", yscale="symlog")
+    counts = [one.count for one in found.bins]
+    bars = lower.bar(places, counts, width=0.9 * width, color="0.6")
+    lower.bar_label(bars, labels=[str(count) if count else "" for count in counts], padding=2)
+    lower.set(xlim=(0, 1), xlabel="forecast probability", ylabel="calls (log)", yscale="symlog")
+    lower.set_ylim(0, 10 * max(*counts, 1))
     try:
         figure.savefig(path, format="png", dpi=120)
     except OSError as error:

@@ -31,7 +31,8 @@ def _trial(calls: int, seed: int) -> list[tuple[Action, FailureForecast, str]]:
     return made
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+# The strength of a level was chosen on seeds 1 to 10; these were not looked at for it.
+@pytest.mark.parametrize("seed", [101, 102, 103, 104, 105])
 def test_forecasts_are_calibrated_and_near_the_best_possible(seed: int) -> None:
     report = trial_report(_trial(5_000, seed))
     assert report["score"]["ece"] <= 0.05

@@ -20,7 +20,7 @@ from pmcl.contracts import (
     sha256,
 )
 from pmcl.workers import Incoming, OutcomeWorker
-from tests.unit.workers.desk import NOTES, TTL_MS, Desk, Ledger, premortem
+from tests.unit.workers.desk import NOTES, PLANS, TTL_MS, Desk, Ledger, premortem
 
 pytestmark = pytest.mark.anyio
 
@@ -339,6 +339,34 @@ async def test_a_corrected_unknown_counts_as_what_it_was(ledger: Ledger, desk: D
     await desk.begin()
     again = await desk.check(desk.request())
     assert (again.plan_check.forecast.failures, again.plan_check.forecast.runs) == (1, 1)
+
+
+async def test_a_failure_moves_what_is_forecast_of_the_same_tool_and_effect(
+    ledger: Ledger, desk: Desk
+) -> None:
+    failed = desk.outcome(await desk.passed(), status="failed", failure_mode="disk_full")
+    await desk.report(failed)
+    tables = {row["level"]: row for row in await ledger.rows("SELECT * FROM outcome_counts")}
+    assert {level: (row["mode"], row["seen"]) for level, row in tables.items()} == dict.fromkeys(
+        ("action", "tool", "effect"), ("disk_full", 1)
+    )
+    for other in (desk.request(resources=(PLANS,)), desk.request("append_file")):
+        forecast = (await desk.check(other)).plan_check.forecast
+        assert (forecast.mode, forecast.runs) == ("disk_full", 0)
+    elsewhere = Desk(ledger, scope="elsewhere")
+    await elsewhere.begin()
+    untouched = (await elsewhere.check(elsewhere.request())).plan_check.forecast
+    assert untouched.mode == "wrong_target"
+
+
+async def test_modes_beyond_the_sixteenth_are_counted_together(ledger: Ledger, desk: Desk) -> None:
+    modes = [f"mode_{number:02}" for number in range(19)]
+    for mode in [*modes, modes[0]]:
+        evaluation = await desk.passed()
+        await desk.report(desk.outcome(evaluation, status="failed", failure_mode=mode))
+    rows = await ledger.rows("SELECT mode, seen FROM outcome_counts WHERE level = 'action'")
+    seen = {row["mode"]: row["seen"] for row in rows}
+    assert (len(seen), seen["other"], seen[modes[0]]) == (17, 3, 2)
 
 
 async def test_outcomes_need_no_living_lease(ledger: Ledger, desk: Desk) -> None:
