@@ -1,7 +1,6 @@
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from pmcl.contracts import LedgerError, OutcomeLinked, PmclError
