@@ -6,6 +6,7 @@ from pmcl.hosts.dispatch import Dispatch, Run
 from pmcl.hosts.errors import DispatchRefusedError, ObservationLostError, PathError, ReplyError
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.paths import resolve_path
+from pmcl.hosts.profile import ProfileError, load_host, new_profile, profile_path
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.verdict import Verdict
 
@@ -17,9 +18,13 @@ __all__ = [
     "ObservationFields",
     "ObservationLostError",
     "PathError",
+    "ProfileError",
     "Proposal",
     "ReplyError",
     "Run",
     "Verdict",
+    "load_host",
+    "new_profile",
+    "profile_path",
     "resolve_path",
 ]

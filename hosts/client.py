@@ -77,6 +77,11 @@ class Host:
         binding = self._session.keeper.binding
         return None if binding is None else binding.generation
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the bus can be reached, as far as is known now."""
+        return self._session.connection.ready
+
     async def observe(self, **fields: Unpack[ObservationFields]) -> str:
         """Return the evidence id once the observation is stored.
 

@@ -6,9 +6,13 @@ from pmcl.judgement.effects import (
     Content,
     EffectRules,
     ToolRule,
+    Touched,
     classify,
+    content_of,
     reversibility,
     riskier,
+    touched_by,
+    words_of,
 )
 from pmcl.judgement.grounding import (
     TRUSTED,
@@ -68,10 +72,12 @@ __all__ = [
     "StepKnown",
     "Tally",
     "ToolRule",
+    "Touched",
     "check_audit_names",
     "check_snapshot_names",
     "check_turn_id",
     "classify",
+    "content_of",
     "detector_is_due",
     "fallback_resource",
     "fingerprint",
@@ -91,4 +97,6 @@ __all__ = [
     "riskier",
     "score",
     "step_request",
+    "touched_by",
+    "words_of",
 ]

@@ -17,6 +17,8 @@ from pmcl.bus import (
     prepare_server,
 )
 from pmcl.contracts import ContractError, TrustLabel
+from pmcl.hosts import new_profile, profile_path
+from pmcl.ops.known_hosts import credentials_dir
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 
@@ -26,9 +28,16 @@ _ACCEPTED_S: Final = 10.0
 
 
 async def add_host(
-    settings: Settings, scope: str, host: str, trust: tuple[str, ...], out: Path | None
+    settings: Settings,
+    scope: str,
+    host: str,
+    trust: tuple[str, ...],
+    roots: Sequence[Path],
+    out: Path | None,
 ) -> Path:
     """Return the credentials file of a new host; a running sidecar accepts it from now on.
+
+    Its profile lies beside it and grants writing below `roots`; one that is there stays as it is.
 
     Raises:
         ContractError: scope, host or a trust label does not fit.
@@ -36,9 +45,9 @@ async def add_host(
         BusTimeoutError: the running sidecar did not accept the key within 10 s.
     """
     labels = _labels(trust)
-    path = out or settings.state_dir / "credentials" / f"{scope}.{host}.json"
+    path = out or credentials_dir(settings) / f"{scope}.{host}.json"
     (credentials,) = await anyio.to_thread.run_sync(register_hosts, settings, [scope], host, labels)
-    await anyio.to_thread.run_sync(_save, credentials, path)
+    await anyio.to_thread.run_sync(_save, credentials, path, roots)
     pid = running_pid(settings.state_dir)
     if pid is not None:
         os.kill(pid, signal.SIGHUP)
@@ -65,9 +74,12 @@ def register_hosts(
     ]
 
 
-def _save(credentials: Credentials, path: Path) -> None:
+def _save(credentials: Credentials, path: Path, roots: Sequence[Path]) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     credentials.save(path)
+    profile = profile_path(path)
+    if not profile.exists():
+        profile.write_text(new_profile([root.resolve() for root in roots]))
 
 
 def _labels(trust: tuple[str, ...]) -> tuple[TrustLabel, ...]:

@@ -14,7 +14,15 @@ from tree_sitter import Language, Node, Parser
 
 from pmcl.judgement.effects.commands import Word, assigns_harmlessly, inspects
 
-__all__ = ["SCRIPT_MAX_BYTES", "shell_inspects", "words_inspect"]
+__all__ = [
+    "SCRIPT_MAX_BYTES",
+    "command_words",
+    "parse",
+    "shell_inspects",
+    "walk",
+    "word_of",
+    "words_inspect",
+]
 
 SCRIPT_MAX_BYTES: Final = 4096
 """Longer scripts are executions unread; it bounds the time that parsing takes."""
@@ -68,10 +76,10 @@ def _inspects(script: str, nested: int) -> bool:
     data = script.encode("utf-8", "surrogatepass")
     if nested == 0 or len(data) > SCRIPT_MAX_BYTES or not _is_plain_text(script):
         return False
-    root = Parser(_language).parse(data).root_node
+    root = parse(script)
     if root.has_error or root.named_child_count == 0:
         return False
-    nodes = [*_walk(root)]
+    nodes = [*walk(root)]
     return _is_read_whole(nodes, data) and all(
         _is_shown(node, nested) for node in nodes if node.is_named
     )
@@ -84,7 +92,13 @@ def _is_plain_text(script: str) -> bool:
     )
 
 
-def _walk(root: Node) -> Iterator[Node]:
+def parse(script: str) -> Node:
+    """Return the root of the script's tree; it may hold errors."""
+    return Parser(_language).parse(script.encode("utf-8", "surrogatepass")).root_node
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """Yield the node and all below it."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -123,18 +137,23 @@ def _is_shown(node: Node, nested: int) -> bool:
 
 
 def _command_inspects(node: Node, nested: int) -> bool:
+    if not all(child.is_named for child in node.children):
+        return False  # a lone `$` is a word as well
+    set_here = [child for child in node.children if child.type == "variable_assignment"]
+    if not all(assigns_harmlessly(_text(child).partition("=")[0]) for child in set_here):
+        return False
+    return _shown(inspects(command_words(node)), nested)
+
+
+def command_words(node: Node) -> list[Word]:
+    """Return the name of a command and what follows it."""
     words = []
     for child in node.children:
-        if not child.is_named:
-            return False  # a lone `$` is a word as well
-        if child.type == "variable_assignment":
-            if not assigns_harmlessly(_text(child).partition("=")[0]):
-                return False
-        elif child.type == "command_name":
-            words.append(_word(child.named_children[0]) if child.named_children else Word(None))
+        if child.type == "command_name":
+            words.append(word_of(child.named_children[0]) if child.named_children else Word(None))
         elif child.type in _WORDS:
-            words.append(_word(child))
-    return _shown(inspects(words), nested)
+            words.append(word_of(child))
+    return words
 
 
 def _shown(found: bool | str, nested: int) -> bool:  # noqa: FBT001 - a finding, or a script
@@ -158,7 +177,7 @@ def _tests_plainly(node: Node) -> bool:
     spreading = {"simple_expansion", "expansion", "command_substitution", "process_substitution"}
     loose = (
         found.type in spreading and (found.parent is None or found.parent.type != "string")
-        for found in _walk(node)
+        for found in walk(node)
     )
     text = _text(node)
     return text.startswith("[ ") and _NO_TEST.isdisjoint(text) and not any(loose)
@@ -169,7 +188,7 @@ def _redirects_nowhere(node: Node) -> bool:
     targets = [child for child in node.named_children if child.type != "file_descriptor"]
     if len(targets) != 1:
         return False
-    target = _word(targets[0]).text
+    target = word_of(targets[0]).text
     if target is None:
         return False
     if signs == {"<"}:
@@ -198,7 +217,7 @@ def _is_plain_heredoc(node: Node) -> bool:
     return _text(start) != word or _RUNS_IN_TEXT.isdisjoint(between.decode("utf-8", "replace"))
 
 
-def _word(node: Node) -> Word:
+def word_of(node: Node) -> Word:
     """Return the word as the command gets it, unknown where only running the shell would tell."""
     text = _text(node)
     match node.type:
@@ -212,7 +231,7 @@ def _word(node: Node) -> Word:
         case "process_substitution":
             return Word("/dev/fd/0")  # a path at any rate, never a flag
         case "concatenation":
-            parts = [_word(child).text for child in node.children]
+            parts = [word_of(child).text for child in node.children]
             whole = "".join(part for part in parts if part is not None)
             return Word(None) if None in parts else _plain_word(text, whole)
     return Word(None)

@@ -1,15 +1,10 @@
 """The client against the real sidecar."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import anyio
 import msgspec
 import pytest
 
-from pmcl.bus import Credentials, Keyring
 from pmcl.contracts import (
-    AuthoritySnapshot,
     Premortem,
     Resource,
     StaleGenerationError,
@@ -17,8 +12,6 @@ from pmcl.contracts import (
     UnknownEvidenceError,
 )
 from pmcl.hosts import Host, HostConfig, Proposal
-from pmcl.ops.cell import run_cell
-from pmcl.ops.settings import Settings
 from tests.integration.hosts.sidecar import until
 
 pytestmark = pytest.mark.anyio
@@ -45,22 +38,6 @@ def writing(evidence_id: str, **changes: object) -> Proposal:
         "evidence_ids": (evidence_id,),
     }
     return Proposal(**fields | changes)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-async def cell_config(tmp_path: Path, anyio_backend: str) -> AsyncIterator[HostConfig]:
-    state_dir = tmp_path / "state"
-    seed = Keyring(state_dir / "keys").add_host("s", "a")
-    async with run_cell(Settings(state_dir=state_dir)) as cell:
-        yield HostConfig(
-            credentials=Credentials(url=cell.url, scope="s", host="a", seed=seed),
-            authority=AuthoritySnapshot(
-                tools={"*": "grant"},
-                effects={"inspect_local": "grant", "mutation": "grant"},
-                writable_roots=("/",),
-            ),
-            state_dir=tmp_path / "host",
-        )
 
 
 async def test_unmitigated_is_held_and_evidence_lifts_it(cell_config: HostConfig) -> None:

@@ -1,0 +1,50 @@
+"""The hosts of which this machine has credentials, found by name."""
+
+from pathlib import Path
+
+from pmcl.contracts import PmclError
+from pmcl.hosts import HostConfig, load_host
+from pmcl.ops.settings import Settings
+
+__all__ = ["HostNotFoundError", "credentials_dir", "find_credentials", "find_host"]
+
+
+class HostNotFoundError(PmclError):
+    """No host, or more than one, goes by a name; the message lists those that there are."""
+
+
+def credentials_dir(settings: Settings) -> Path:
+    """Return where `pmcl host add` puts credentials if nothing else was said."""
+    return settings.state_dir / "credentials"
+
+
+def find_host(settings: Settings, name: str | None) -> HostConfig:
+    """Return the configuration of a host, from its credentials and its profile.
+
+    Raises:
+        HostNotFoundError: see `find_credentials`.
+        KeyringError, ProfileError: its files cannot be used.
+    """
+    return load_host(find_credentials(settings, name), settings.state_dir)
+
+
+def find_credentials(settings: Settings, name: str | None) -> Path:
+    """Return the credentials file that a name stands for.
+
+    `name` is a host, `scope/host`, or a file; without it, the only host there is.
+
+    Raises:
+        HostNotFoundError: none, or more than one, goes by the name.
+    """
+    if name is not None and name.endswith(".json"):
+        return Path(name)
+    known = {
+        path.stem.replace(".", "/", 1): path
+        for path in sorted(credentials_dir(settings).glob("*.json"))
+    }
+    found = [path for host, path in known.items() if name in (None, host, host.partition("/")[2])]
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(known) or "none; add one with `pmcl host add NAME --scope S`"
+    wanted = "a host without a name" if name is None else f"host {name!r}"
+    raise HostNotFoundError(f"{wanted} is {len(found)} of the hosts here: {there}")
