@@ -11,7 +11,7 @@ from pmcl.judgement.examined import Examined
 from pmcl.judgement.grounding import grounding_reasons, grounding_request
 from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs
-from pmcl.judgement.plan import check_plan, revision_request
+from pmcl.judgement.plan import check_plan, needs_approval, revision_request
 from pmcl.judgement.sensing import sensing_reasons, sensing_request
 from pmcl.judgement.state import stale_reasons
 
@@ -20,6 +20,7 @@ __all__ = ["UNMITIGATED", "examine_call"]
 UNMITIGATED: Final = "plan.unmitigated"
 _PRIOR_HOLD: Final = "hold.prior"
 _PLAN_HELD: Final = "plan.held"
+_APPROVAL: Final = "plan.approval_required"
 
 
 def examine_call(inputs: Inputs) -> Examined:
@@ -54,6 +55,7 @@ def examine_call(inputs: Inputs) -> Examined:
             *((_PLAN_HELD,) if inputs.plan_held else ()),
             *grounding,
             *((UNMITIGATED,) if unmitigated else ()),
+            *((_APPROVAL,) if needs_approval(inputs, classified, plan) else ()),
         ),
         said=tuple(said),
         lifted=holds.lifted,

@@ -6,18 +6,20 @@ Source: SPEC C5; P1, Plan Check.
 from typing import Final
 
 from pmcl.contracts import Effect, FailureForecast, PlanCheck, Resource, Reversibility
+from pmcl.judgement.effects import UNSEEN_PROGRAM, Classification
 from pmcl.judgement.failures import IMPACT, forecast, prior, usual_mitigation
 from pmcl.judgement.grounding import is_grounded
 from pmcl.judgement.holds import about, supporting
 from pmcl.judgement.inputs import Inputs, OpenHold
 from pmcl.judgement.resources import fallback_resource
 
-__all__ = ["MATERIAL_FROM", "check_plan", "is_material", "revision_request"]
+__all__ = ["MATERIAL_FROM", "check_plan", "is_material", "needs_approval", "revision_request"]
 
 MATERIAL_FROM: Final = 0.05
 """Probability times impact from which a failure is material. With the catalogue's numbers every
 effect but a local inspection is: the lowest, network, stands at 0.15 * 0.4 = 0.06."""
 
+_UNCERTAIN_FROM: Final = 2
 # Together they keep a revision request below 1 KiB.
 _NAMED_MAX: Final = 2
 _VALUE_MAX_BYTES: Final = 320
@@ -52,6 +54,26 @@ def check_plan(inputs: Inputs, effect: Effect, reversible: Reversibility) -> Pla
         mitigated=bool(shown),
         evidence_ids=shown,
     )
+
+
+def needs_approval(inputs: Inputs, classified: Classification, plan: PlanCheck) -> bool:
+    """Return whether an operator must have seen the call, whatever mitigates it.
+
+    High impact at low confidence: it runs a program that nobody has seen, and the user did not give
+    the command. Irreversible and uncertain: most of its known outcomes failed, two at least, and
+    the user's words do not ask for it.
+    """
+    if UNSEEN_PROGRAM in classified.reasons and not _gave_command(inputs):
+        return True
+    known = plan.forecast
+    failing = known.runs >= _UNCERTAIN_FROM and 2 * known.failures > known.runs
+    lasting = classified.reversibility == "irreversible"
+    return plan.material and lasting and failing and not is_grounded(inputs.grounding)
+
+
+def _gave_command(inputs: Inputs) -> bool:
+    found = inputs.grounding.found
+    return any(value.kind == "command" and value.place == "goal" for value in found)
 
 
 def is_material(effect: Effect, reversible: Reversibility, expected: FailureForecast) -> bool:

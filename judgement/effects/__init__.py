@@ -1,13 +1,14 @@
 """What a call does, told by named rules from its definition, name, arguments and schema."""
 
 from pmcl.judgement.effects.classify import Classification, classify
-from pmcl.judgement.effects.contents import content_of
+from pmcl.judgement.effects.contents import UNSEEN_PROGRAM, content_of
 from pmcl.judgement.effects.names import words_of
 from pmcl.judgement.effects.risk import lasting_longer, reversibility, risk_of, riskier
 from pmcl.judgement.effects.rules import Content, EffectRules, ToolRule
 from pmcl.judgement.effects.touched import Touched, touched_by
 
 __all__ = [
+    "UNSEEN_PROGRAM",
     "Classification",
     "Content",
     "EffectRules",

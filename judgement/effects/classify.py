@@ -11,7 +11,7 @@ import msgspec
 
 from pmcl.contracts import CheckpointRequest, Effect, Reversibility, ToolDefinition
 from pmcl.judgement.effects.arguments import findings_in, flag_effect
-from pmcl.judgement.effects.contents import Finding, program_of
+from pmcl.judgement.effects.contents import UNSEEN_PROGRAM, Finding, program_of
 from pmcl.judgement.effects.descriptions import chosen, from_description
 from pmcl.judgement.effects.dispatch import InnerCall, inner_calls, is_dispatcher
 from pmcl.judgement.effects.lexicon import DISPATCH_WORDS
@@ -71,7 +71,7 @@ def classify(request: CheckpointRequest, rules: EffectRules) -> Classification:
     if rule is None or rule.effect is None:
         findings.extend(_hints(request, definition))
         findings.extend(_resources(request))
-    findings.sort(key=lambda finding: -risk_of(finding.effect))
+    findings.sort(key=lambda found: (-risk_of(found.effect), found.reason != UNSEEN_PROGRAM))
     own = findings[0].effect
     effect = own if request.effect is None else riskier(own, request.effect)
     reasons = [finding.reason for finding in findings]

@@ -13,8 +13,11 @@ from pmcl.judgement.effects.names import words_of
 from pmcl.judgement.effects.rules import Content
 from pmcl.judgement.effects.shell import shell_inspects, words_inspect
 from pmcl.judgement.effects.sql import looks_like_sql, sql_effect
+from pmcl.judgement.effects.unseen import runs_unseen
 
-__all__ = ["Finding", "content_of", "program_finding", "program_of"]
+__all__ = ["UNSEEN_PROGRAM", "Finding", "content_of", "program_finding", "program_of"]
+
+UNSEEN_PROGRAM: Final = "shell.unseen_program"
 
 _BY_NAME: Final[dict[str, Content]] = {
     **dict.fromkeys(
@@ -96,6 +99,13 @@ def program_finding(content: Content, value: Any) -> Finding:
         effect = sql_effect(value)
     elif content == "shell" and _shell_inspects(value):
         effect = "inspect_local"
+    if (
+        content == "shell"
+        and effect == "execution"
+        and isinstance(value, str)
+        and runs_unseen(value)
+    ):
+        return Finding(effect, UNSEEN_PROGRAM)
     shown = "inspects" if effect == "inspect_local" else "not_shown"
     return Finding(effect, f"{content}.{shown}")
 

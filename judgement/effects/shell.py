@@ -5,6 +5,7 @@ list, a command that is not in the table, or a text that is too long is an execu
 C3; the grammar of tree-sitter-bash.
 """
 
+import posixpath
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
@@ -19,6 +20,7 @@ __all__ = [
     "command_words",
     "parse",
     "shell_inspects",
+    "unwrapped",
     "walk",
     "word_of",
     "words_inspect",
@@ -49,6 +51,9 @@ _WORDS: Final = frozenset(
     ).split()
 )
 _SINKS: Final = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout"})
+_WRAPPERS: Final = frozenset(
+    "command doas env exec nice nohup setsid stdbuf sudo time timeout xargs".split()
+)
 # In some shells these lower-case names stand for a search path.
 _PATHS: Final = frozenset({"path", "cdpath", "fpath", "manpath", "module_path", "prompt"})
 _PATTERN: Final = frozenset("*?[")
@@ -154,6 +159,19 @@ def command_words(node: Node) -> list[Word]:
         elif child.type in _WORDS:
             words.append(word_of(child))
     return words
+
+
+def unwrapped(words: list[str | None]) -> list[str | None]:
+    """Return the command behind `sudo`, `env A=b`, `timeout 5` and the like."""
+    while words and words[0] is not None and posixpath.basename(words[0]) in _WRAPPERS:
+        words = words[1:]
+        while words and words[0] is not None and _belongs_to_wrapper(words[0]):
+            words = words[1:]
+    return words
+
+
+def _belongs_to_wrapper(text: str) -> bool:
+    return text.startswith("-") or "=" in text or text[:1].isdigit()
 
 
 def _shown(found: bool | str, nested: int) -> bool:  # noqa: FBT001 - a finding, or a script

@@ -12,15 +12,19 @@ from typing import Final
 import msgspec
 from tree_sitter import Node
 
-from pmcl.judgement.effects.shell import SCRIPT_MAX_BYTES, command_words, parse, walk, word_of
+from pmcl.judgement.effects.shell import (
+    SCRIPT_MAX_BYTES,
+    command_words,
+    parse,
+    unwrapped,
+    walk,
+    word_of,
+)
 
 __all__ = ["Touched", "touched_by"]
 
 _NESTED_MAX: Final = 3
 _SHELLS: Final = frozenset({"bash", "dash", "sh", "zsh"})
-_WRAPPERS: Final = frozenset(
-    "command doas env exec nice nohup setsid stdbuf sudo time timeout xargs".split()
-)
 _WRITERS: Final = frozenset("mkdir mkfifo mv rm rmdir shred tee touch truncate unlink".split())
 _AFTER_THE_FIRST: Final = frozenset("chgrp chmod chown".split())
 _FIND_ACTIONS: Final = frozenset({"-delete", "-exec", "-execdir", "-ok", "-okdir"})
@@ -93,7 +97,7 @@ def _redirect(node: Node, found: _Found) -> None:
 
 
 def _command(words: list[str | None], found: _Found, nested: int) -> None:
-    words = _unwrapped(words)
+    words = unwrapped(words)
     if not words or words[0] is None:
         return
     name, rest = posixpath.basename(words[0]), words[1:]
@@ -108,19 +112,6 @@ def _command(words: list[str | None], found: _Found, nested: int) -> None:
         written = _written(name, rest, operands)
         for text in operands:
             _operand(text, found, written=text in written)
-
-
-def _unwrapped(words: list[str | None]) -> list[str | None]:
-    """Return the command behind `sudo`, `env A=b`, `timeout 5` and the like."""
-    while words and words[0] is not None and posixpath.basename(words[0]) in _WRAPPERS:
-        words = words[1:]
-        while words and words[0] is not None and _belongs_to_wrapper(words[0]):
-            words = words[1:]
-    return words
-
-
-def _belongs_to_wrapper(text: str) -> bool:
-    return text.startswith("-") or "=" in text or text[:1].isdigit()
 
 
 def _change_folder(rest: list[str | None], found: _Found) -> None:
