@@ -1,0 +1,68 @@
+"""`pmcl evaluate`: how well the checkpoint does on recorded input."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pmcl.ops.commands.groups import Json, Plot, evaluate_app, run, save_figure, settings_of
+from pmcl.ops.console import configure_logs, print_json
+
+
+@evaluate_app.command
+def traces(
+    *files: Path,
+    revise: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
+) -> None:
+    """Run recorded agent traces through the whole pipeline, over the real bus, as a host would.
+
+    Args:
+        files: JSON lines, plain or gzipped; one trace a line.
+        revise: Propose each held external call once more, citing where its values were seen.
+        json: One line of JSON.
+    """
+    from pmcl.ops.traces import evaluate_traces, show_report
+
+    configure_logs("error")
+    report = run(evaluate_traces, files, revise=revise)
+    print_json(report) if json else show_report(report)
+
+
+@evaluate_app.command
+def effects(
+    *files: Path,
+    rules: Annotated[Path | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
+    json: Json = False,
+) -> None:
+    """Count the sidecar's own effect of each recorded call beside a person's label.
+
+    Args:
+        files: JSON lines, plain or gzipped; one trace a line.
+        rules: An operator's rules, which count as well.
+        json: One line of JSON.
+    """
+    from pmcl.ops.confusion import count_effects, show_confusion
+
+    report = run(count_effects, settings_of(rules=rules), files)
+    print_json(report) if json else show_confusion(report)
+
+
+@evaluate_app.command(name="calibration")
+def calibration_trial(
+    *, calls: int = 5000, seed: int = 1, plot: Plot = None, json: Json = False
+) -> None:
+    """Let a simulated host with known failure rates ask the real sidecar, and score the forecasts.
+
+    Args:
+        calls: How many; each is judged, dispatched and has its outcome.
+        seed: Of everything that is drawn.
+        plot: Where the reliability diagram goes, as PNG.
+        json: One line of JSON.
+    """
+    from pmcl.ops.simulated_host import evaluate_calibration, show_trial
+
+    configure_logs("error")
+    report = run(evaluate_calibration, calls, seed)
+    save_figure(report["score"], plot)
+    print_json(report) if json else show_trial(report)

@@ -1,0 +1,67 @@
+"""The `pmcl` command: its groups, and what all commands share."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+from cyclopts import App, Parameter
+
+from pmcl.ops.console import configure_logs
+from pmcl.ops.settings import Settings, load_settings
+
+__all__ = [
+    "Json",
+    "Plot",
+    "StateDir",
+    "app",
+    "approvals_app",
+    "evaluate_app",
+    "host_app",
+    "run",
+    "save_figure",
+    "settings_of",
+]
+
+app = App(name="pmcl", help="A veto-only sidecar between an agent's wish and a tool's effect.")
+host_app = App(name="host", help="Hosts that may connect.")
+approvals_app = App(name="approvals", help="Calls that wait for an operator's word.")
+evaluate_app = App(name="evaluate", help="How well the checkpoint does on recorded input.")
+app.command(host_app)
+app.command(approvals_app)
+app.command(evaluate_app)
+
+StateDir = Annotated[
+    Path | None, Parameter(help="Keys, ledger and the embedded server's store; PMCL_STATE_DIR.")
+]
+Json = Annotated[bool, Parameter(name="--json", negative=(), help="One line of JSON.")]
+
+Plot = Annotated[Path | None, Parameter(help="Write the reliability diagram here, as PNG.")]
+
+
+def settings_of(**given: Any) -> Settings:
+    """Return the settings, what the command line gave first; logs are configured."""
+    settings = load_settings(overrides=given)
+    configure_logs(settings.log_level)
+    return settings
+
+
+def run(function: Any, *arguments: Any, **options: Any) -> Any:
+    """Return what a coroutine function returns, on an event loop of its own."""
+
+    async def call() -> Any:
+        return await function(*arguments, **options)
+
+    return anyio.run(call, backend_options={"use_uvloop": sys.platform != "win32"})
+
+
+def save_figure(figures: dict[str, Any], path: Path | None) -> None:
+    """Draw the reliability diagram of a score into a file, if one was named."""
+    if path is None:
+        return
+    import msgspec
+
+    from pmcl.judgement import Score
+    from pmcl.ops.reliability_plot import save_plot
+
+    save_plot(msgspec.convert(figures, Score), path)

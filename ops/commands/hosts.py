@@ -1,0 +1,40 @@
+"""`pmcl host`: hosts that may connect."""
+
+from pathlib import Path
+
+from pmcl.ops.commands.groups import Json, StateDir, host_app, run, settings_of
+from pmcl.ops.console import console, print_json
+
+
+@host_app.command
+def add(  # noqa: PLR0913 - each is an option of the command
+    name: str,
+    *,
+    scope: str,
+    trust: tuple[str, ...] = (),
+    root: tuple[Path, ...] = (),
+    out: Path | None = None,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Register a host and write its credentials, with a profile of what it may do beside them.
+
+    Args:
+        name: The host's name: 1 to 64 of a-z, 0-9, _ and -.
+        scope: The scope (project, tenant) it works in; the same characters.
+        trust: Trust labels it may assert; without it, every label but `operator`.
+        root: Folders below which it may write; default: the current one.
+        out: Where the credentials go; default: `credentials/` in the state directory.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.host_add import add_host
+
+    settings = settings_of(state_dir=state_dir)
+    path = run(add_host, settings, scope, name, trust, root or (Path.cwd(),), out)
+    profile = path.with_suffix(".toml")
+    if json:
+        print_json({"credentials": str(path), "profile": str(profile)})
+    else:
+        console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
+        console.print(f"what it may do: {profile}", soft_wrap=True)

@@ -1,0 +1,50 @@
+"""`pmcl up`, `status` and `demo`: the sidecar itself."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pmcl.ops.commands.groups import Json, StateDir, app, run, settings_of
+from pmcl.ops.console import configure_logs, print_json
+
+
+@app.command
+def up(
+    *,
+    state_dir: StateDir = None,
+    rules: Annotated[Path | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
+    server_url: str | None = None,
+    server_monitor_url: str | None = None,
+    json: Json = False,
+) -> None:
+    """Run the sidecar: embedded NATS, streams, workers. Ctrl-C drains."""
+    from pmcl.ops.up import up as run_up
+
+    settings = settings_of(
+        state_dir=state_dir,
+        rules=rules,
+        server_url=server_url,
+        server_monitor_url=server_monitor_url,
+    )
+    run(run_up, settings, as_json=json)
+
+
+@app.command
+def status(*, state_dir: StateDir = None, json: Json = False) -> None:
+    """Show what runs, what is in the ledger, and what waits."""
+    from pmcl.ops.status import read_status, show_status
+
+    found = run(read_status, settings_of(state_dir=state_dir))
+    print_json(found) if json else show_status(found)
+
+
+@app.command
+def demo(*, json: Json = False) -> None:
+    """Show a pass with its outcome, a hold before dispatch, and a failure that is remembered."""
+    from pmcl.ops.demo import demo as run_demo
+
+    configure_logs("error")
+    if not run(run_demo, as_json=json):
+        sys.exit(1)
