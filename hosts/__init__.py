@@ -3,16 +3,28 @@
 from pmcl.hosts.client import Host
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.dispatch import Dispatch, Run
-from pmcl.hosts.errors import DispatchRefusedError, ObservationLostError, PathError, ReplyError
+from pmcl.hosts.errors import (
+    DispatchRefusedError,
+    HeldError,
+    ObservationLostError,
+    PathError,
+    ReplyError,
+)
+from pmcl.hosts.function_tool import FunctionClaims
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.paths import resolve_path
 from pmcl.hosts.profile import ProfileError, load_host, new_profile, profile_path
 from pmcl.hosts.proposal import Proposal
+from pmcl.hosts.stating import StatedFields, stating
+from pmcl.hosts.sync_host import SyncHost, SyncTurn
+from pmcl.hosts.turn import Turn
 from pmcl.hosts.verdict import Verdict
 
 __all__ = [
     "Dispatch",
     "DispatchRefusedError",
+    "FunctionClaims",
+    "HeldError",
     "Host",
     "HostConfig",
     "ObservationFields",
@@ -22,9 +34,14 @@ __all__ = [
     "Proposal",
     "ReplyError",
     "Run",
+    "StatedFields",
+    "SyncHost",
+    "SyncTurn",
+    "Turn",
     "Verdict",
     "load_host",
     "new_profile",
     "profile_path",
     "resolve_path",
+    "stating",
 ]

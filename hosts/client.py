@@ -3,23 +3,27 @@
 Source: SPEC G1; DESIGN section 4.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 import anyio
 import structlog
 
 from pmcl.bus import background_tasks, open_connection
 from pmcl.contracts import BusError, CompleteTurn, HostError, LeaseState, LedgerError
+from pmcl.hosts.adapter import Mediator
 from pmcl.hosts.asking import ask
 from pmcl.hosts.checking import Checker
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.dispatch import Dispatch
+from pmcl.hosts.function_tool import FunctionClaims, FunctionTool
+from pmcl.hosts.guarding import AsyncDecorator, Guard, guard_async
 from pmcl.hosts.logs import keep_logs_off_stdout
 from pmcl.hosts.observing import ObservationFields, Observer
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.session import Session
+from pmcl.hosts.turn import Turn
 from pmcl.hosts.verdict import Verdict
 from pmcl.judgement import check_turn_id
 from pmcl.outbox import open_host_file
@@ -30,12 +34,17 @@ log = structlog.get_logger()
 
 
 class Host:
-    """One client of the sidecar, for one host; several of them may share the host's file."""
+    """One client of the sidecar, for one host; several of them may share the host's file.
+
+    Attributes:
+        mediator: the way that guarded functions take past the checkpoint, and what they have seen.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._checker = Checker(session)
         self._observer = Observer(session)
+        self.mediator = Mediator(self)
 
     @classmethod
     @asynccontextmanager
@@ -116,6 +125,37 @@ class Host:
         not run then. Leaving records the outcome.
         """
         return Dispatch(self._session, verdict, proposal)
+
+    def guarded(self, **claims: Unpack[FunctionClaims]) -> AsyncDecorator:
+        """Return a decorator: the function runs only when its call passed.
+
+        The call is proposed with the function's name, parameters and docstring, checked and
+        dispatched; the value, or the error, is recorded as untrusted evidence before the caller
+        gets it. A plain function runs in a thread, so that it does not hold up the event loop.
+        Goal and pre-mortem come from `turn` and `pmcl.hosts.stating`.
+
+        The guarded function raises what the function raises, and:
+            HeldError: it did not run.
+            DispatchRefusedError, LedgerError: it did not run; the verdict could not be used.
+            ContractError: it did not run; an argument is no plain data.
+            HostError: it ran, but its value could not be recorded, so the caller does not get it.
+        """
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            return guard_async(Guard(self.mediator, FunctionTool(function, **claims)), function)
+
+        return cast("AsyncDecorator", decorate)
+
+    @asynccontextmanager
+    async def turn(self, goal: str | None = None) -> AsyncIterator[Turn]:
+        """Yield a turn: guarded calls inside have its goal; without an error it is completed.
+
+        Raises at the end as `complete`.
+        """
+        turn = Turn(self.mediator, goal)
+        with turn.here():
+            yield turn
+        await self.complete(turn.turn_id)
 
     async def complete(self, turn_id: str) -> None:
         """End a turn after a successful response; the same turn again changes nothing.

@@ -1,8 +1,9 @@
 """What a host refuses by itself: after each error nothing ran, or nothing counts as stored."""
 
 from pmcl.contracts import HostError
+from pmcl.hosts.verdict import Verdict
 
-__all__ = ["DispatchRefusedError", "ObservationLostError", "PathError", "ReplyError"]
+__all__ = ["DispatchRefusedError", "HeldError", "ObservationLostError", "PathError", "ReplyError"]
 
 
 class DispatchRefusedError(HostError):
@@ -17,6 +18,28 @@ class DispatchRefusedError(HostError):
         self.call_id = call_id
         self.reason = reason
         super().__init__(f"call {call_id} was not dispatched: {reason}")
+
+
+class HeldError(HostError):
+    """A guarded function did not run; the message is for the model, which may revise its call.
+
+    Attributes:
+        verdict: `None` when the call could not be asked about.
+    """
+
+    def __init__(self, told: str, verdict: Verdict | None) -> None:
+        self.verdict = verdict
+        super().__init__(told)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The codes of why it was held; none when it could not be asked about."""
+        return () if self.verdict is None else self.verdict.reasons
+
+    @property
+    def revision_request(self) -> str | None:
+        """What would lift the hold, if anything that the model can do."""
+        return None if self.verdict is None else self.verdict.revision_request
 
 
 class ObservationLostError(HostError):

@@ -6,7 +6,7 @@ Source: SPEC A7, C1, C9; DESIGN section 2, a host's watermark.
 """
 
 from collections import deque
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import anyio.to_thread
@@ -30,11 +30,13 @@ from pmcl.hosts.adapter.calls import Mediated, ToolCall
 from pmcl.hosts.adapter.evidence import SeenEvidence
 from pmcl.hosts.adapter.outputs import observations_of, parts_of
 from pmcl.hosts.adapter.resources import find_resources
-from pmcl.hosts.client import Host
 from pmcl.hosts.dispatch import Dispatch
 from pmcl.hosts.errors import ObservationLostError
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.proposal import Proposal
+
+if TYPE_CHECKING:
+    from pmcl.hosts.client import Host  # which has a mediator for its guarded functions
 
 __all__ = ["Mediator"]
 
@@ -51,7 +53,7 @@ _NOT_ALL_KNOWN: Final = "What was read while the sidecar was away is not recorde
 class Mediator:
     """Puts the calls of one connected host to the sidecar; several at once are fine."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: "Host") -> None:
         self._host = host
         self._seen = SeenEvidence()
         self._goal = ""

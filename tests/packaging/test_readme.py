@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 30
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", (ROOT / "README.md").read_text(), re.S | re.M)
+def blocks(kind: str, page: str = "README.md") -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", (ROOT / page).read_text(), re.S | re.M)
 
 
 @pytest.fixture
@@ -46,29 +46,41 @@ def sidecar(tmp_path: Path, environment: dict[str, str]) -> Iterator[None]:
             process.wait(TIMEOUT_S)
 
 
+def run(command: list[str], cwd: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.usefixtures("sidecar")
 def test_example_runs_as_it_stands(tmp_path: Path, environment: dict[str, str]) -> None:
     [commands] = [block for block in blocks("") if block.startswith("pmcl up &\n")]
     [program] = blocks("python")
     (tmp_path / "notes.txt").write_text("The release is on Friday.")
-    printed = ""
-    for command in (
-        commands.removeprefix("pmcl up &\n").split(),
-        [sys.executable, "-c", program],
-    ):
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        printed = done.stdout
+    run(commands.removeprefix("pmcl up &\n").split(), tmp_path, environment)
+    printed = run([sys.executable, "-c", program], tmp_path, environment)
     assert "passed The release is on Friday." in printed
+
+
+@pytest.mark.usefixtures("sidecar")
+def test_python_page_runs_as_it_stands(tmp_path: Path, environment: dict[str, str]) -> None:
+    [command] = re.findall(r"`(pmcl host add .*?)`", (ROOT / "docs/python.md").read_text())
+    [program] = blocks("python", "docs/python.md")
+    (tmp_path / "notes.txt").write_text("The release is late.")
+    run(command.split(), tmp_path, environment)
+    held, read, written = run([sys.executable, "-c", program], tmp_path, environment).splitlines()
+    assert held.startswith("('plan.unmitigated',) ")
+    assert (read, written) == ("The release is late.", "6 characters")
+    assert (tmp_path / "notes.txt").read_text() == "Friday"
 
 
 def test_documented_settings_are_the_settings() -> None:

@@ -1,5 +1,7 @@
 """The client against the real sidecar."""
 
+from pathlib import Path
+
 import anyio
 import msgspec
 import pytest
@@ -11,7 +13,7 @@ from pmcl.contracts import (
     Tool,
     UnknownEvidenceError,
 )
-from pmcl.hosts import Host, HostConfig, Proposal
+from pmcl.hosts import HeldError, Host, HostConfig, Proposal
 from tests.integration.hosts.sidecar import until
 
 pytestmark = pytest.mark.anyio
@@ -70,6 +72,33 @@ async def test_check_sees_what_was_acknowledged_and_receipts_empty_the_file(
         await until(is_empty)
         with pytest.raises(UnknownEvidenceError):
             await host.check(writing("0" * 26))
+
+
+async def test_guarded_function_passes_once_the_model_has_looked(
+    cell_config: HostConfig, tmp_path: Path
+) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("a")
+    async with Host.connect(cell_config) as host:
+
+        @host.guarded(server="files")
+        def read_file(path: str) -> str:
+            """Read a text file."""
+            return Path(path).read_text()
+
+        @host.guarded(server="files")
+        def write_file(path: str, content: str) -> int:
+            """Write a text file."""
+            return Path(path).write_text(content)
+
+        async with host.turn("keep a note"):
+            with pytest.raises(HeldError) as held:
+                await write_file(str(note), "b")
+            assert held.value.reasons == ("plan.unmitigated",)
+            assert held.value.revision_request is not None
+            assert await read_file(str(note)) == "a"
+            assert await write_file(str(note), "b") == 1
+    assert note.read_text() == "b"
 
 
 async def test_failure_shows_in_the_next_state_check(cell_config: HostConfig) -> None:
