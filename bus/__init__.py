@@ -31,7 +31,7 @@ from pmcl.bus.errors import (
     UncertainAppendError,
     WrongSequenceError,
 )
-from pmcl.bus.jetstream import StreamState, stored_message, stream_state
+from pmcl.bus.jetstream import StreamState, stored_message, stored_messages, stream_state
 from pmcl.bus.keys import DEFAULT_TRUST, Credentials, HostEntry, Identity, Keyring
 from pmcl.bus.message import STREAM_SEQUENCE, Message
 from pmcl.bus.monitor import check_server, healthy, varz
@@ -116,6 +116,7 @@ __all__ = [
     "run_server",
     "server_configuration",
     "stored_message",
+    "stored_messages",
     "stream_state",
     "trim_intake",
     "varz",

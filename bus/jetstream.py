@@ -4,21 +4,31 @@ nats-py's JetStream context waits without regard to a lost connection, so it is 
 """
 
 import base64
-from typing import Any
+from typing import Any, Final
 
+import anyio
 import msgspec
 
 from pmcl.bus.connection import Connection
 from pmcl.bus.errors import JetStreamError, NoRespondersError, StreamMissingError
 from pmcl.bus.message import Message, known_headers
+from pmcl.contracts import BusError
 
-__all__ = ["API_TIMEOUT_S", "StreamState", "call", "stored_message", "stream_state"]
+__all__ = [
+    "API_TIMEOUT_S",
+    "StreamState",
+    "call",
+    "stored_message",
+    "stored_messages",
+    "stream_state",
+]
 
 API_TIMEOUT_S = 5.0
 
 _STREAM_NOT_FOUND = 10059
 _CONSUMER_NOT_FOUND = 10014
 _MESSAGE_NOT_FOUND = 10037
+_AT_ONCE: Final = 64
 
 
 class StreamState(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +112,29 @@ async def stored_message(
         data=base64.b64decode(stored.get("data", "")),
         headers=known_headers(_headers(base64.b64decode(stored.get("hdrs", "")))),
     )
+
+
+async def stored_messages(
+    connection: Connection, name: str, first: int, last: int, *, timeout_s: float = API_TIMEOUT_S
+) -> list[Message | None]:
+    """Return the messages from `first` to `last`, in order; None for each that is not there.
+
+    All are held at once, so the caller bounds the range. Raises as `stored_message`.
+    """
+    found: dict[int, Message | None] = {}
+    waiting = iter(range(first, last + 1))
+
+    async def ask() -> None:
+        for sequence in waiting:
+            found[sequence] = await stored_message(connection, name, sequence, timeout_s=timeout_s)
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(min(_AT_ONCE, last - first + 1)):
+                tasks.start_soon(ask)
+    except* BusError as errors:
+        raise errors.exceptions[0] from None
+    return [found[sequence] for sequence in range(first, last + 1)]
 
 
 def _headers(block: bytes) -> dict[str, str]:

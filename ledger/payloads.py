@@ -4,16 +4,28 @@ An envelope holds HMAC(salt, content). The salt dies with the payload, so afterw
 commitment confirms no guess.
 """
 
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
 
 import msgspec
 
-from pmcl.contracts import keyed_digest
+from pmcl.contracts import Evaluated, Event, EvidenceRecorded, keyed_digest
 from pmcl.judgement import Excerpt, Observed
-from pmcl.store import Transaction, load_queries
+from pmcl.store import Reader, Transaction, load_queries
 
-__all__ = ["SALT_BYTES", "Payload", "content_of", "keep", "newest_excerpts", "same_content"]
+__all__ = [
+    "SALT_BYTES",
+    "Envelope",
+    "Payload",
+    "commitments",
+    "content_of",
+    "envelope_of",
+    "keep",
+    "newest_excerpts",
+    "same_content",
+    "stray",
+]
 
 SALT_BYTES: Final = 16
 
@@ -45,6 +57,25 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     def commitment(self) -> str:
         """What the envelope holds of the content."""
         return keyed_digest(self.salt, self.content)
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """What an event says of the payload `id` of its scope."""
+
+    scope: str
+    id: str
+    commitment: str
+
+
+def envelope_of(event: Event) -> Envelope | None:
+    """Return the envelope in an event, if it is of a kind that has a payload."""
+    match event:
+        case EvidenceRecorded():
+            return Envelope(event.scope, event.evidence_id, event.commitment)
+        case Evaluated():
+            return Envelope(event.scope, event.evaluation_id, event.commitment)
+        case _:
+            return None
 
 
 def keep(tx: Transaction, payload: Payload) -> None:
@@ -80,3 +111,19 @@ def same_content(tx: Transaction, scope: str, payload_id: str, content: bytes) -
     """Return whether `content` is what was stored; True when that was erased."""
     row = tx.one(_queries.find, scope=scope, id=payload_id)
     return row is None or bytes(row["content"]) == content
+
+
+async def commitments(reader: Reader, envelopes: Sequence[Envelope]) -> dict[tuple[str, str], str]:
+    """Return what each payload that is there commits to, by scope and id."""
+    wanted = msgspec.json.encode([(envelope.scope, envelope.id) for envelope in envelopes])
+    rows = await reader.all(_queries.found, wanted=wanted.decode())
+    return {
+        (row["scope"], row["id"]): keyed_digest(bytes(row["salt"]), bytes(row["content"]))
+        for row in rows
+    }
+
+
+async def stray(reader: Reader) -> tuple[str, str] | None:
+    """Return scope and id of a payload that belongs to no envelope, if there is one."""
+    row = await reader.one(_queries.stray)
+    return None if row is None else (row["scope"], row["id"])

@@ -29,3 +29,14 @@ SELECT payload, id, told, excerpt FROM payloads WHERE payload IN (
 
 -- name: find
 SELECT salt, content FROM payloads WHERE scope = :scope AND id = :id;
+
+-- name: found
+SELECT p.scope, p.id, p.salt, p.content FROM json_each(:wanted) AS w
+JOIN payloads AS p
+    ON p.scope = json_extract(w.value, '$[0]') AND p.id = json_extract(w.value, '$[1]');
+
+-- name: stray
+SELECT p.scope, p.id FROM payloads AS p
+WHERE NOT EXISTS (SELECT 1 FROM evidence AS e WHERE e.scope = p.scope AND e.evidence_id = p.id)
+  AND NOT EXISTS (SELECT 1 FROM evaluations AS e WHERE e.evaluation_id = p.id)
+LIMIT 1;

@@ -10,6 +10,7 @@ from pmcl.outbox.host_file import (
     open_host_file,
 )
 from pmcl.outbox.host_units import Claim, HostFileFullError
+from pmcl.outbox.log import read_log
 from pmcl.outbox.relay import Relay, RelayConfig
 from pmcl.outbox.repair import JournalBehindError, settle_log
 from pmcl.outbox.unit import UnitOfWork
@@ -33,5 +34,6 @@ __all__ = [
     "ledger_epoch",
     "message_id",
     "open_host_file",
+    "read_log",
     "settle_log",
 ]

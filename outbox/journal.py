@@ -11,7 +11,19 @@ import msgspec
 from pmcl.contracts import LedgerError
 from pmcl.store import Reader, Row, Transaction, load_queries
 
-__all__ = ["GENESIS", "BrokenChainError", "Head", "JournalRow", "append", "head", "read", "verify"]
+__all__ = [
+    "GENESIS",
+    "BrokenChainError",
+    "Chain",
+    "Head",
+    "JournalRow",
+    "append",
+    "hash_of",
+    "head",
+    "last",
+    "read",
+    "verify",
+]
 
 _queries = load_queries("pmcl.outbox", "journal")
 SCHEMA: Final = _queries.schema
@@ -52,6 +64,19 @@ def chain_hash(previous: str, subject: str, body: bytes) -> str:
     """Return the hash of a row: SHA-256 over the row before, the subject, NUL, and the body."""
     covered = bytes.fromhex(previous) + subject.encode() + b"\0" + body
     return hashlib.sha256(covered).hexdigest()
+
+
+class Chain:
+    """Walks rows; what it says of a row is about that row alone, not about one before it."""
+
+    def __init__(self, after: Head) -> None:
+        self._after = after
+
+    def follows(self, row: JournalRow) -> bool:
+        """Return whether the row stands in its place and is what its hash says."""
+        before, self._after = self._after, Head(row.sequence, row.hash)
+        expected = chain_hash(before.hash, row.subject, row.body)
+        return row.sequence == before.sequence + 1 and row.hash == expected
 
 
 def head(tx: Transaction) -> Head:
@@ -100,10 +125,10 @@ async def verify(reader: Reader) -> Head:
         BrokenChainError: with the first row that is not.
     """
     checked = Head(0, GENESIS)
+    chain = Chain(checked)
     while rows := await read(reader, checked.sequence):
         for row in rows:
-            sound = chain_hash(checked.hash, row.subject, row.body) == row.hash
-            if row.sequence != checked.sequence + 1 or not sound:
+            if not chain.follows(row):
                 raise BrokenChainError(checked.sequence + 1)
             checked = Head(row.sequence, row.hash)
     return checked

@@ -16,6 +16,7 @@ __all__ = [
     "StateDir",
     "app",
     "approvals_app",
+    "audit_app",
     "evaluate_app",
     "host_app",
     "run",
@@ -26,9 +27,11 @@ __all__ = [
 app = App(name="pmcl", help="A veto-only sidecar between an agent's wish and a tool's effect.")
 host_app = App(name="host", help="Hosts that may connect.")
 approvals_app = App(name="approvals", help="Calls that wait for an operator's word.")
+audit_app = App(name="audit", help="Whether the record is what it was.")
 evaluate_app = App(name="evaluate", help="How well the checkpoint does on recorded input.")
 app.command(host_app)
 app.command(approvals_app)
+app.command(audit_app)
 app.command(evaluate_app)
 
 StateDir = Annotated[

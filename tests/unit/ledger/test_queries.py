@@ -25,11 +25,12 @@ _QUERIES = [
 _parameter = re.compile(r":([a-z_]+)")
 
 # Parked outcomes are few and each is looked at: the evaluation is found by its key. The ids that
-# are put into one row were found by an index.
+# are put into one row were found by an index. An audit looks at all payloads.
 _SCANS = {
     ("evaluations", "pending"): ["SCAN (subquery-1)"],
     ("outcomes", "count"): ["SCAN CONSTANT ROW"],
     ("outcomes", "linkable"): ["SCAN p"],
+    ("payloads", "found"): ["SCAN w VIRTUAL TABLE INDEX 1:"],
 }
 
 
