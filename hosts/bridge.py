@@ -109,7 +109,7 @@ class _Block(AbstractContextManager[T], Generic[T]):
         self._block = block
         self._among = among  # the loop's own: no other thread touches it
         self._entered: Future[T] = Future()
-        self._ended: Future[bool] | None = None
+        self._ended: Future[BaseException | None] | None = None
         self._error: BaseException | None = None
         self._over = anyio.Event()
         self.gone = anyio.Event()
@@ -129,15 +129,26 @@ class _Block(AbstractContextManager[T], Generic[T]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        assert self._ended is not None
-        if not self._ended.done():
-            self._bridge.start(lambda: self.leave(error))
-        swallowed = self._ended.result()
-        if isinstance(self._error, _LeftOpenError) and error is None:
-            raise HostError("the host was closed inside the block")
+        raised = self._leave(error)
         if error is not None:
             error.__traceback__ = trace  # without the loop's own frames
-        return swallowed
+            if raised is error or isinstance(raised, _LeftOpenError):
+                return False
+        elif isinstance(raised, _LeftOpenError):
+            raise HostError("the host was closed inside the block")
+        if raised is not None:
+            raise raised
+        return True
+
+    def _leave(self, error: BaseException | None) -> BaseException | None:
+        """Have the block end, wait, and return what it raised."""
+        assert self._ended is not None
+        try:
+            if not self._ended.done():
+                self._bridge.start(lambda: self.leave(error))
+            return self._ended.result()
+        except (CancelledError, HostError):
+            return _LeftOpenError()
 
     async def leave(self, error: BaseException | None) -> None:
         """Have the block end, by this error if there is one; the first that is said counts."""
@@ -145,8 +156,8 @@ class _Block(AbstractContextManager[T], Generic[T]):
             self._error = error
             self._over.set()
 
-    async def _run(self) -> bool:
-        """Enter, wait, leave; return whether the block swallowed its error."""
+    async def _run(self) -> BaseException | None:
+        """Enter, wait, leave; return what was raised, since only errors may end a task here."""
         self._among.add(self)
         try:
             async with self._block as value:
@@ -154,13 +165,15 @@ class _Block(AbstractContextManager[T], Generic[T]):
                 await self._over.wait()
                 if self._error is not None:
                     raise self._error
-        except BaseException as error:
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that it belongs to
             if not self._entered.done():
                 self._entered.set_exception(error)
-            elif error is not self._error:
-                raise
-            return False
+            return error
         finally:
+            if not self._entered.done():
+                self._entered.set_exception(HostError("the host was closed during the call"))
             self._among.discard(self)
             self.gone.set()
-        return self._error is not None
+        return None

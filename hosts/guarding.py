@@ -12,14 +12,15 @@ from typing import Any, ParamSpec, Protocol, TypeVar, overload
 import anyio.to_thread
 import msgspec
 
-from pmcl.contracts import Receipt
+from pmcl.contracts import HostError, Receipt
 from pmcl.hosts.adapter import Mediated, Mediator, ToolCall
+from pmcl.hosts.bridge import Bridge
 from pmcl.hosts.errors import DispatchRefusedError, HeldError
 from pmcl.hosts.function_tool import FunctionTool, output_text
 from pmcl.hosts.stating import stated_here
 from pmcl.hosts.turn import goal_here
 
-__all__ = ["AsyncDecorator", "Guard", "guard_async"]
+__all__ = ["AsyncDecorator", "Decorator", "Guard", "guard_async", "guard_blocking"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +38,14 @@ class AsyncDecorator(Protocol):
     def __call__(self, function: Callable[P, R], /) -> Callable[P, Coroutine[Any, Any, R]]: ...
 
     def __call__(self, function: Callable[..., Any], /) -> Callable[..., Any]:
+        """Return the guarded function."""
+        ...
+
+
+class Decorator(Protocol):
+    """Returns a function with the same parameters and the same value."""
+
+    def __call__(self, function: Callable[P, R], /) -> Callable[P, R]:
         """Return the guarded function."""
         ...
 
@@ -101,9 +110,29 @@ def guard_async(guard: Guard, function: Callable[..., Any]) -> Callable[..., Any
     async def guarded(*args: Any, **kwargs: Any) -> Any:
         async with guard.call(args, kwargs) as returned:
             if runs_here:
-                returned.value = await function(*args, **kwargs)
+                value = function(*args, **kwargs)
             else:
-                returned.value = await anyio.to_thread.run_sync(partial(function, *args, **kwargs))
+                value = await anyio.to_thread.run_sync(partial(function, *args, **kwargs))
+            returned.value = await value if inspect.isawaitable(value) else value
         return returned.value
+
+    return guarded
+
+
+def guard_blocking(guard: Guard, function: Callable[P, R], bridge: Bridge) -> Callable[P, R]:
+    """Return the guarded function, which runs in the thread that calls it.
+
+    Raises:
+        HostError: it is a coroutine function, and there is no loop here to run it.
+    """
+    if inspect.iscoroutinefunction(function):
+        raise HostError(f"{function!r} is a coroutine function: guard it with Host")
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        with bridge.block(guard.call(args, kwargs)) as returned:
+            returned.value = function(*args, **kwargs)
+        value: R = returned.value
+        return value
 
     return guarded

@@ -5,15 +5,14 @@ Nothing is decided here; each verb waits for `pmcl.hosts.Host`, which lives in a
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import wraps
-from typing import ParamSpec, Protocol, TypeVar, Unpack
+from typing import ParamSpec, TypeVar, Unpack
 
 from pmcl.hosts.bridge import Bridge
 from pmcl.hosts.client import Host
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.dispatch import Run
 from pmcl.hosts.function_tool import FunctionClaims, FunctionTool
-from pmcl.hosts.guarding import Guard
+from pmcl.hosts.guarding import Decorator, Guard, guard_blocking
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.turn import Turn
@@ -23,14 +22,6 @@ __all__ = ["SyncHost", "SyncTurn"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class Decorator(Protocol):
-    """Returns a function with the same parameters and the same value."""
-
-    def __call__(self, function: Callable[P, R], /) -> Callable[P, R]:
-        """Return the guarded function."""
-        ...
 
 
 class SyncTurn:
@@ -110,15 +101,7 @@ class SyncHost:
 
         def decorate(function: Callable[P, R], /) -> Callable[P, R]:
             guard = Guard(self._host.mediator, FunctionTool(function, **claims))
-
-            @wraps(function)
-            def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-                with self._bridge.block(guard.call(args, kwargs)) as returned:
-                    returned.value = function(*args, **kwargs)
-                value: R = returned.value
-                return value
-
-            return guarded
+            return guard_blocking(guard, function, self._bridge)
 
         return decorate
 

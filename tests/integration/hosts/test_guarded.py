@@ -94,6 +94,18 @@ async def test_plain_function_runs_beside_the_event_loop(
     assert thread != threading.get_ident()
 
 
+async def test_what_can_be_awaited_is_awaited_before_it_is_recorded(
+    config: HostConfig, sidecar: Sidecar
+) -> None:
+    async def read_note() -> str:
+        return "a"
+
+    async with Host.connect(config) as host:
+        assert await host.guarded(name="read_note")(lambda: read_note())() == "a"
+    (seen,) = await stored(sidecar, Observation)
+    assert seen.detail == "a"
+
+
 async def test_held_call_does_not_run_and_says_what_would_lift_it(
     config: HostConfig, sidecar: Sidecar
 ) -> None:

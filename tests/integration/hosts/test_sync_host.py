@@ -102,6 +102,19 @@ async def test_held_function_does_not_run(config: HostConfig, sidecar: Sidecar) 
     assert await outcomes(sidecar) == []
 
 
+async def test_coroutine_function_is_refused(config: HostConfig, sidecar: Sidecar) -> None:
+    async def read_note() -> None: ...
+
+    def program() -> None:
+        with (
+            SyncHost.connect(config) as host,
+            pytest.raises(HostError, match="is a coroutine function"),
+        ):
+            host.guarded()(read_note)
+
+    await blocking(program)
+
+
 async def test_error_of_a_function_is_recorded_and_the_host_goes_on(
     config: HostConfig, sidecar: Sidecar
 ) -> None:

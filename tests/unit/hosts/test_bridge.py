@@ -115,6 +115,52 @@ def test_block_raises_what_its_end_raises() -> None:
         pass
 
 
+def test_end_that_raises_no_exception_ends_nothing_else() -> None:
+    @asynccontextmanager
+    async def exiting() -> AsyncIterator[None]:
+        yield
+        raise SystemExit
+
+    with Bridge.into(plain([])) as (bridge, _):
+        with pytest.raises(SystemExit), bridge.block(exiting()):
+            pass
+        assert bridge.call(answer, 1) == 1
+
+
+def test_error_at_the_end_comes_from_the_error_of_the_inside() -> None:
+    @asynccontextmanager
+    async def breaking() -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await failing()
+
+    inside = ValueError()
+    with Bridge.into(plain([])) as (bridge, _):
+        with pytest.raises(LookupError) as caught, bridge.block(breaking()):
+            raise inside
+        assert caught.value.__context__ is inside
+
+
+def test_entering_that_never_ends_is_cancelled_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pmcl.hosts.bridge._LEAVE_S", 0.0)
+    began = threading.Event()
+
+    @asynccontextmanager
+    async def endless() -> AsyncIterator[None]:
+        began.set()
+        await anyio.sleep_forever()
+        yield
+
+    with Bridge.into(plain([])) as (bridge, _):
+        thread, raised = in_thread(lambda: bridge.block(endless()).__enter__())
+        assert began.wait(WAIT_S)
+    thread.join(WAIT_S)
+    assert [type(error) for error in raised] == [HostError]
+
+
 def test_block_may_swallow_the_error_of_its_inside() -> None:
     @asynccontextmanager
     async def deaf() -> AsyncIterator[None]:
