@@ -38,9 +38,9 @@ _OF_SQL: Final = frozenset(
 )
 _DATABASES: Final = _OF_SQL - frozenset("data exec execute query read run select table".split())
 _BESIDE_A_PROGRAM: Final = frozenset(
-    "connection cwd database db description directory explanation limit max_output_bytes "
-    "max_output_length max_rows params parameters schema timeout timeout_ms timeout_s "
-    "timeout_seconds workdir working_dir working_directory".split()
+    "connection cwd database db description dir_path directory explanation is_background limit "
+    "max_output_bytes max_output_length max_rows params parameters run_in_background schema "
+    "timeout timeout_ms timeout_s timeout_seconds workdir working_dir working_directory".split()
 )
 
 

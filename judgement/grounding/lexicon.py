@@ -100,8 +100,9 @@ _OBJECTS: Final[dict[str, str]] = {
     ),
     "file": (
         "archive attachment backup config configuration content copy csv data dataset directory "
-        "doc document drive file folder image list log note notebook page paper pdf photo picture "
-        "presentation record report sheet slide spreadsheet text txt upload video workspace word"
+        "doc document drive file folder image list log note notebook page paper patch pdf photo "
+        "picture presentation record report sheet slide spreadsheet text txt upload video "
+        "workspace word"
     ),
     "group": (
         "channel colleague group guest list member membership organization participant people "
