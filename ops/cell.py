@@ -31,6 +31,7 @@ from pmcl.bus import (
     trim_intake,
 )
 from pmcl.contracts import BusError
+from pmcl.hosts.hooks import built_in_rules
 from pmcl.judgement import EffectRules, load_detector
 from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
 from pmcl.ops.registry import HostRegistry
@@ -107,7 +108,8 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
         StoreVersionError: the ledger is of a newer version.
         SettingsError: the rules file does not fit.
     """
-    rules = await anyio.to_thread.run_sync(load_rules, settings.rules)
+    told = await anyio.to_thread.run_sync(load_rules, settings.rules)
+    rules = built_in_rules().merged(told)
     async with AsyncExitStack() as stack:
         stack.enter_context(use_state_dir(settings.state_dir))
         keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")

@@ -18,6 +18,7 @@ __all__ = [
     "approvals_app",
     "audit_app",
     "evaluate_app",
+    "hook_app",
     "host_app",
     "run",
     "save_figure",
@@ -29,6 +30,8 @@ host_app = App(name="host", help="Hosts that may connect.")
 approvals_app = App(name="approvals", help="Calls that wait for an operator's word.")
 audit_app = App(name="audit", help="Whether the record is what it was.")
 evaluate_app = App(name="evaluate", help="How well the checkpoint does on recorded input.")
+hook_app = App(name="hook", help="Hooks of coding agents.")
+app.command(hook_app)
 app.command(host_app)
 app.command(approvals_app)
 app.command(audit_app)
