@@ -196,8 +196,8 @@ async def test_host_closes_while_the_bus_is_away(
     def program() -> None:
         with SyncHost.connect(config) as host:
             nats_server.pause()
-            verdict = host.check(reading())
-            assert verdict.status == "degraded"
+            # What is under way when the server stops may still be answered.
+            assert any(host.check(reading()).status == "degraded" for _ in range(20))
 
     try:
         with anyio.fail_after(30):
