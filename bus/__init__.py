@@ -32,7 +32,15 @@ from pmcl.bus.errors import (
     WrongSequenceError,
 )
 from pmcl.bus.jetstream import StreamState, stored_message, stored_messages, stream_state
-from pmcl.bus.keys import DEFAULT_TRUST, Credentials, HostEntry, Identity, Keyring
+from pmcl.bus.keys import (
+    DEFAULT_TRUST,
+    Credentials,
+    HostEntry,
+    Identity,
+    Keyring,
+    public_key,
+    write_private,
+)
 from pmcl.bus.message import STREAM_SEQUENCE, Message
 from pmcl.bus.monitor import check_server, healthy, varz
 from pmcl.bus.pull import Delivery, PullConfig, pull
@@ -108,6 +116,7 @@ __all__ = [
     "light_tasks",
     "open_connection",
     "prepare_server",
+    "public_key",
     "publish_batch",
     "publish_stored",
     "pull",
@@ -120,4 +129,5 @@ __all__ = [
     "stream_state",
     "trim_intake",
     "varz",
+    "write_private",
 ]

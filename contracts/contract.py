@@ -16,6 +16,7 @@ from pmcl.contracts.limits import MESSAGE_MAX_BYTES
 __all__ = ["Contract", "convert", "decode", "encode", "schema_of"]
 
 C = TypeVar("C", bound="Contract")
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Contract(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema"):
@@ -58,7 +59,7 @@ def decode(data: bytes, *kinds: type[C], max_bytes: int = MESSAGE_MAX_BYTES) -> 
     return convert(value, kind)
 
 
-def convert(value: Any, kind: type[C]) -> C:
+def convert(value: Any, kind: type[S]) -> S:
     """Return JSON value `value` as a `kind`; its field is named when it does not fit."""
     try:
         return msgspec.convert(value, kind)

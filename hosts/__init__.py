@@ -11,6 +11,7 @@ from pmcl.hosts.errors import (
     ReplyError,
 )
 from pmcl.hosts.function_tool import FunctionClaims
+from pmcl.hosts.known import KnownHost
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.paths import resolve_path
 from pmcl.hosts.profile import ProfileError, load_host, new_profile, profile_path
@@ -27,6 +28,7 @@ __all__ = [
     "HeldError",
     "Host",
     "HostConfig",
+    "KnownHost",
     "ObservationFields",
     "ObservationLostError",
     "PathError",

@@ -77,6 +77,10 @@ class Run:
         _check_open("$.failure_mode", fitting)
         self.failure_mode = fitting
 
+    def cancelled(self) -> None:
+        """Note that the call was given up before it ended."""
+        self._note("cancelled")
+
     def unknown(self) -> None:
         """Note that nobody saw the end."""
         self._note("unknown")
