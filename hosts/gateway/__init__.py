@@ -1,0 +1,11 @@
+"""HTTP for hosts that speak nothing else: loopback, authenticated, bounded; it grants nothing.
+
+Importing it loads starlette and uvicorn, so whoever may do without imports it late.
+"""
+
+from pmcl.hosts.gateway.address import GatewayError
+from pmcl.hosts.gateway.config import GatewayConfig
+from pmcl.hosts.gateway.openapi import openapi
+from pmcl.hosts.gateway.server import run_gateway
+
+__all__ = ["GatewayConfig", "GatewayError", "openapi", "run_gateway"]

@@ -1,0 +1,124 @@
+"""A request finds its operation; who asks is known before its body is read.
+
+Source: SPEC G4.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pmcl.contracts import BusyError
+from pmcl.hosts.gateway.access import Caller, authenticate
+from pmcl.hosts.gateway.body import read_json
+from pmcl.hosts.gateway.config import GatewayConfig
+from pmcl.hosts.gateway.handlers import Call
+from pmcl.hosts.gateway.messages import HealthAnswer, ReadyAnswer
+from pmcl.hosts.gateway.openapi import openapi
+from pmcl.hosts.gateway.operations import OPERATIONS, Operation
+from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.hosts.gateway.sessions import Sessions
+
+__all__ = ["application", "json_response"]
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+_JSON: Final = "application/json"
+
+
+def json_response(value: msgspec.Struct, status: int = 200) -> Response:
+    """Return a response with one JSON object."""
+    return Response(msgspec.json.encode(value), status, media_type=_JSON)
+
+
+def application(config: GatewayConfig, sessions: Sessions) -> ASGIApp:
+    """Return the routes; a refusal leaves them as a `PmclError`."""
+    counter = _HostCounter(config.host_requests_max)
+    methods: dict[str, dict[str, Handler]] = {
+        "/openapi.json": {"GET": _openapi},
+        "/v1/health": {"GET": _health},
+        "/v1/ready": {"GET": _ready(config)},
+    }
+    for operation in OPERATIONS:
+        handler = _handler(operation, config, sessions, counter)
+        methods.setdefault(operation.path, {})[operation.method] = handler
+    routes = [Route(path, _Methods(handlers)) for path, handlers in methods.items()]
+    return Router(routes, redirect_slashes=False, default=_not_found)
+
+
+class _HostCounter:
+    """No key has more than its share of the requests under way."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._under_way: Counter[str] = Counter()
+
+    @contextmanager
+    def counted(self, caller: Caller) -> Iterator[None]:
+        if self._under_way[caller.nkey] >= self._limit:
+            raise BusyError("$", "host", f"{self._limit} requests under way")
+        self._under_way[caller.nkey] += 1
+        try:
+            yield
+        finally:
+            self._under_way[caller.nkey] -= 1
+            if not self._under_way[caller.nkey]:
+                del self._under_way[caller.nkey]
+
+
+class _Methods:
+    """The methods of one path; any other is refused by name."""
+
+    def __init__(self, handlers: dict[str, Handler]) -> None:
+        self._handlers = handlers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        handler = self._handlers.get(scope["method"])
+        if handler is None:
+            allowed = ", ".join(sorted(self._handlers))
+            raise GatewayRefusedError(
+                405, "wrong_method", "method", value=scope["method"], limit=allowed
+            )
+        response = await handler(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+def _handler(
+    operation: Operation, config: GatewayConfig, sessions: Sessions, counter: _HostCounter
+) -> Handler:
+    async def handle(request: Request) -> Response:
+        caller = authenticate(request.headers.get("authorization"), config)
+        with counter.counted(caller):
+            asked = None
+            if operation.asks is not None:
+                asked = await read_json(request, operation.asks, operation.max_bytes, config.body_s)
+            call = Call(caller, sessions, request.path_params.get("verdict_id", ""))
+            return json_response(await operation.handle(call, asked), operation.status)
+
+    return handle
+
+
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    raise GatewayRefusedError(404, "unknown_route", "path", limit="a path of /openapi.json")
+
+
+async def _openapi(_: Request) -> Response:
+    return Response(openapi(), media_type=_JSON)
+
+
+async def _health(_: Request) -> Response:
+    return json_response(HealthAnswer())
+
+
+def _ready(config: GatewayConfig) -> Handler:
+    async def ready(_: Request) -> Response:
+        is_ready = config.is_ready()
+        return json_response(ReadyAnswer(ready=is_ready), 200 if is_ready else 503)
+
+    return ready

@@ -1,0 +1,74 @@
+"""A body is read within a bound of bytes and of time, and taken for strict JSON.
+
+Source: SPEC A8.
+"""
+
+from typing import Final, TypeVar
+
+import anyio
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+
+from pmcl.contracts import ContractError, convert, parse_strict
+from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.judgement import is_open_name
+
+__all__ = ["read_body", "read_json"]
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+_UNKNOWN: Final = "Object contains unknown field `"
+
+
+async def read_body(request: Request, max_bytes: int, within_s: float) -> bytes:
+    """Return the whole body.
+
+    Raises:
+        GatewayRefusedError: it is too large, or did not arrive in time.
+    """
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > max_bytes:
+        raise _too_large(max_bytes)
+    body = bytearray()
+    try:
+        with anyio.fail_after(within_s):
+            async for chunk in request.stream():
+                if len(body) + len(chunk) > max_bytes:
+                    raise _too_large(max_bytes)
+                body += chunk
+    except TimeoutError as error:
+        limit = f"a whole body within {within_s:g} s"
+        raise GatewayRefusedError(408, "too_slow", "$", limit=limit) from error
+    except ClientDisconnect as error:
+        raise GatewayRefusedError(400, "malformed", "$", limit="a whole body") from error
+    return bytes(body)
+
+
+async def read_json(request: Request, kind: type[S], max_bytes: int, within_s: float) -> S:
+    """Return the body as a `kind`.
+
+    Raises:
+        GatewayRefusedError: as `read_body`, or it is not said to be JSON.
+        ContractError: it is not strict JSON, or does not fit.
+    """
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        limit = "application/json"
+        raise GatewayRefusedError(415, "wrong_media_type", "content-type", limit=limit)
+    value = parse_strict(await read_body(request, max_bytes, within_s))
+    try:
+        return convert(value, kind)
+    except ContractError as error:
+        raise _without_names(error) from error
+
+
+def _without_names(error: ContractError) -> ContractError:
+    """Return the error, without the name of an unknown field that could be a secret."""
+    if not error.limit.startswith(_UNKNOWN):
+        return error
+    name = error.limit.removeprefix(_UNKNOWN).removesuffix("`")
+    return ContractError(error.field, name if is_open_name(name) else "", "known fields only")
+
+
+def _too_large(max_bytes: int) -> GatewayRefusedError:
+    return GatewayRefusedError(413, "too_large", "$", limit=f"{max_bytes} bytes")

@@ -1,0 +1,110 @@
+"""The gateway runs beside the workers: no request, and no defect of its own, ends what it serves.
+
+Source: SPEC G4.
+"""
+
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
+
+import anyio
+import anyio.to_thread
+import structlog
+import uvicorn
+
+from pmcl.bus import background_tasks
+from pmcl.hosts.gateway.address import gateway_url, listen
+from pmcl.hosts.gateway.application import application
+from pmcl.hosts.gateway.config import GatewayConfig
+from pmcl.hosts.gateway.connection import HEADER_MAX_BYTES, BoundedProtocol
+from pmcl.hosts.gateway.defects import where
+from pmcl.hosts.gateway.sessions import Sessions
+from pmcl.hosts.gateway.shield import Shield
+
+__all__ = ["run_gateway"]
+
+log = structlog.get_logger()
+
+_KEEP_ALIVE_S: Final = 5
+_GRACE_S: Final = 1
+_RETRY_S: Final = 1.0
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to the process that the gateway is a part of."""
+        yield
+
+
+@asynccontextmanager
+async def run_gateway(config: GatewayConfig) -> AsyncIterator[str]:
+    """Yield the URL of a gateway that listens; at the end every open dispatch is `unknown`.
+
+    Raises:
+        GatewayError: the port is in use, or the kept one cannot be read.
+    """
+    _silence()
+    listening = await anyio.to_thread.run_sync(listen, config)
+    port = listening.getsockname()[1]
+    with listening:
+        async with background_tasks() as tasks:
+            sessions = Sessions(config, tasks)
+            server = _server(Shield(application(config, sessions), config, port))
+            stopped = anyio.Event()
+            tasks.start_soon(_serve, server, listening, stopped)
+            tasks.start_soon(_kept_up, sessions.run)
+            try:
+                yield gateway_url(port)
+            finally:
+                with anyio.move_on_after(config.close_s, shield=True) as closing:
+                    server.should_exit = True
+                    await stopped.wait()
+                    await sessions.close()
+                if closing.cancelled_caught:
+                    log.warning("gateway.closed_early")
+
+
+def _server(shield: Shield) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            shield,
+            http=BoundedProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=_GRACE_S,
+            h11_max_incomplete_event_size=HEADER_MAX_BYTES,
+        )
+    )
+
+
+async def _serve(server: _Server, listening: socket.socket, stopped: anyio.Event) -> None:
+    try:
+        await server.serve([listening])
+    except Exception as error:  # noqa: BLE001 - the sidecar goes on without the gateway
+        log.error("gateway.stopped", **where(error))
+    finally:
+        stopped.set()
+
+
+async def _kept_up(run: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        try:
+            await run()
+        except Exception as error:  # noqa: BLE001 - the sidecar goes on whatever happens here
+            log.error("gateway.failed", **where(error))
+        await anyio.sleep(_RETRY_S)
+
+
+def _silence() -> None:
+    """Keep uvicorn's own lines, which have no event name, off standard error."""
+    logger = logging.getLogger("uvicorn.error")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
