@@ -34,6 +34,7 @@ from pmcl.contracts import BusError
 from pmcl.hosts.hooks import built_in_rules
 from pmcl.judgement import EffectRules, load_detector
 from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
+from pmcl.ops.gateway import load_gateway, open_gateway
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.rules import load_rules
 from pmcl.ops.settings import Settings
@@ -76,6 +77,7 @@ class Cell:
         self.url = url
         self._keyring = keyring
         self.registry = registry
+        self.gateway_url: str | None = None
         self._server = server
 
     async def reload(self) -> None:
@@ -107,11 +109,13 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
         JournalBehindError: LOG knows more than the ledger, which is an older copy.
         StoreVersionError: the ledger is of a newer version.
         SettingsError: the rules file does not fit.
+        GatewayError: the gateway's port is in use.
     """
     told = await anyio.to_thread.run_sync(load_rules, settings.rules)
     rules = built_in_rules().merged(told)
     async with AsyncExitStack() as stack:
         stack.enter_context(use_state_dir(settings.state_dir))
+        await stack.enter_async_context(load_gateway(settings))
         keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
         registry = HostRegistry(keyring)
         server: EmbeddedServer | None = None
@@ -122,7 +126,9 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
         await check_server(settings.server_monitor_url or _embedded(server).monitor_url)
         cell = Cell(url, keyring, registry, server)
         writer = await stack.enter_async_context(open_writer(_store(settings)))
-        await stack.enter_async_context(_working(settings, cell, rules, writer))
+        working = await stack.enter_async_context(_working(settings, cell, rules, writer))
+        gateway = open_gateway(settings, url, registry, rules, lambda: working.ready)
+        cell.gateway_url = await stack.enter_async_context(gateway)
         yield cell
 
 
@@ -143,7 +149,7 @@ def _store(settings: Settings) -> StoreConfig:
 @asynccontextmanager
 async def _working(
     settings: Settings, cell: Cell, rules: EffectRules, writer: Writer
-) -> AsyncIterator[None]:
+) -> AsyncIterator[Connection]:
     async with cell.admin() as admin:
         await ensure_streams(admin)
         await rewind_consumers(admin)
@@ -168,7 +174,7 @@ async def _working(
         tasks.start_soon(_rewind, cell, working)
         tasks.start_soon(_trim, cell)
         try:
-            yield
+            yield working
         finally:
             with anyio.move_on_after(_DRAIN_S, shield=True) as drain:
                 await requests.drain()

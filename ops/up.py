@@ -18,9 +18,11 @@ async def up(settings: Settings, *, as_json: bool) -> None:
     """Run until SIGINT or SIGTERM, then drain; SIGHUP loads the hosts again."""
     async with _signals() as signals, run_cell(settings) as cell:
         if as_json:
-            print_json({"ready": True, "url": cell.url, "pid": os.getpid()})
+            told = {"ready": True, "url": cell.url, "gateway": cell.gateway_url, "pid": os.getpid()}
+            print_json(told)
         else:
-            console.print(f"pmcl ready  {cell.url}  {settings.state_dir}", soft_wrap=True)
+            urls = "  ".join(url for url in (cell.url, cell.gateway_url) if url is not None)
+            console.print(f"pmcl ready  {urls}  {settings.state_dir}", soft_wrap=True)
         async for number in signals:
             if number != signal.SIGHUP:
                 break
