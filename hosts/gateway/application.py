@@ -6,7 +6,7 @@ Source: SPEC G4.
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pmcl.contracts import BusyError
 from pmcl.hosts.gateway.access import Caller, authenticate
-from pmcl.hosts.gateway.body import read_json
+from pmcl.hosts.gateway.body import read_json, read_raw
 from pmcl.hosts.gateway.config import GatewayConfig
 from pmcl.hosts.gateway.handlers import Call
 from pmcl.hosts.gateway.messages import HealthAnswer, ReadyAnswer
@@ -95,13 +95,21 @@ def _handler(
     async def handle(request: Request) -> Response:
         caller = authenticate(request.headers.get("authorization"), config)
         with counter.counted(caller):
-            asked = None
-            if operation.asks is not None:
-                asked = await read_json(request, operation.asks, operation.max_bytes, config.body_s)
-            call = Call(caller, sessions, request.path_params.get("verdict_id", ""))
+            asked = await _asked(operation, request, config.body_s)
+            call = Call(caller, sessions, next(iter(request.path_params.values()), ""))
             return json_response(await operation.handle(call, asked), operation.status)
 
     return handle
+
+
+async def _asked(operation: Operation, request: Request, within_s: float) -> Any:
+    match operation.asks:
+        case None:
+            return None
+        case kind if issubclass(kind, bytes):
+            return await read_raw(request, operation.max_bytes, within_s)
+        case kind:
+            return await read_json(request, kind, operation.max_bytes, within_s)
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:

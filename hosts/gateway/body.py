@@ -13,14 +13,14 @@ from pmcl.contracts import ContractError, convert, parse_strict
 from pmcl.hosts.gateway.problems import GatewayRefusedError
 from pmcl.judgement import is_open_name
 
-__all__ = ["read_body", "read_json"]
+__all__ = ["read_json", "read_raw"]
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 _UNKNOWN: Final = "Object contains unknown field `"
 
 
-async def read_body(request: Request, max_bytes: int, within_s: float) -> bytes:
+async def _read(request: Request, max_bytes: int, within_s: float) -> bytes:
     """Return the whole body.
 
     Raises:
@@ -44,18 +44,27 @@ async def read_body(request: Request, max_bytes: int, within_s: float) -> bytes:
     return bytes(body)
 
 
+async def read_raw(request: Request, max_bytes: int, within_s: float) -> bytes:
+    """Return a body that is said to be JSON.
+
+    Raises:
+        GatewayRefusedError: it is too large, too slow, or said to be something else.
+    """
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json":  # which no page of another site may send unasked
+        limit = "application/json"
+        raise GatewayRefusedError(415, "wrong_media_type", "content-type", limit=limit)
+    return await _read(request, max_bytes, within_s)
+
+
 async def read_json(request: Request, kind: type[S], max_bytes: int, within_s: float) -> S:
     """Return the body as a `kind`.
 
     Raises:
-        GatewayRefusedError: as `read_body`, or it is not said to be JSON.
+        GatewayRefusedError: as `read_raw`.
         ContractError: it is not strict JSON, or does not fit.
     """
-    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media != "application/json":
-        limit = "application/json"
-        raise GatewayRefusedError(415, "wrong_media_type", "content-type", limit=limit)
-    value = parse_strict(await read_body(request, max_bytes, within_s))
+    value = parse_strict(await read_raw(request, max_bytes, within_s))
     try:
         return convert(value, kind)
     except ContractError as error:

@@ -39,7 +39,7 @@ class GatewayConfig(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 0
     rules: EffectRules = EffectRules()
     sessions_max: int = 64
-    idle_s: float = 600.0
+    idle_s: float = 3600.0
     requests_max: int = 128
     host_requests_max: int = 32
     request_s: float = 30.0

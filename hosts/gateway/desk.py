@@ -20,6 +20,7 @@ from pmcl.hosts.dispatch import Dispatch, Run
 from pmcl.hosts.errors import DispatchRefusedError
 from pmcl.hosts.gateway.messages import DispatchAsked, OutcomeAsked, OutcomeSaid
 from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.hosts.hooks import HookService
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.verdict import Verdict
 
@@ -54,6 +55,7 @@ class Desk:
         self._ended: OrderedDict[str, str] = OrderedDict()
         self._asking = 0
         self._fenced = False
+        self._hooks: HookService | None = None
 
     @property
     def verdicts(self) -> int:
@@ -62,8 +64,16 @@ class Desk:
 
     @property
     def dispatches(self) -> int:
-        """How many dispatches wait for their outcome."""
-        return len(self._claimed)
+        """How many dispatches wait for their outcome, calls of coding agents among them."""
+        hooked = 0 if self._hooks is None else self._hooks.open_calls
+        return len(self._claimed) + hooked
+
+    @property
+    def hooks(self) -> HookService:
+        """The service of coding agents' events under this lease."""
+        if self._hooks is None:
+            self._hooks = HookService(self.host)
+        return self._hooks
 
     def knows(self, verdict_id: str) -> bool:
         """Return whether the verdict was given here, as far back as is remembered."""
@@ -156,10 +166,14 @@ class Desk:
             if passed.verdict.ends_s <= now:
                 self._drop(verdict_id, "expired")
         await self._close([key for key, claimed in self._claimed.items() if claimed.ends_s <= now])
+        if self._hooks is not None:
+            await self._hooks.lose_old()
 
     async def close(self) -> None:
         """Close every dispatch as `unknown`."""
         await self._close(list(self._claimed))
+        if self._hooks is not None:
+            await self._hooks.close()
 
     async def _close(self, verdict_ids: list[str]) -> None:
         async with anyio.create_task_group() as tasks:

@@ -28,8 +28,10 @@ from pmcl.hosts.gateway.messages import (
     TurnAnswer,
     TurnAsked,
 )
+from pmcl.hosts.gateway.problems import GatewayRefusedError
 from pmcl.hosts.gateway.session import Terms
 from pmcl.hosts.gateway.sessions import Sessions
+from pmcl.hosts.hooks import AGENTS, HookAnswer
 from pmcl.hosts.observing import ObservationFields
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "complete",
     "disable",
     "dispatch",
+    "hook",
     "observe",
     "observe_many",
     "outcome",
@@ -47,11 +50,15 @@ __all__ = [
 
 
 class Call(msgspec.Struct, frozen=True):
-    """One authenticated request."""
+    """One authenticated request.
+
+    Attributes:
+        named: what the path names: a verdict id, an agent.
+    """
 
     caller: Caller
     sessions: Sessions
-    verdict_id: str = ""
+    named: str = ""
 
 
 async def begin(call: Call, asked: BeginAsked) -> LeaseAnswer:
@@ -122,9 +129,9 @@ async def dispatch(call: Call, asked: DispatchAsked) -> DispatchAnswer:
 
 async def outcome(call: Call, asked: OutcomeAsked) -> OutcomeAnswer:
     """Record what came of a dispatch."""
-    async with call.sessions.holding(call.caller, call.verdict_id).use() as desk:
-        await desk.finish(call.verdict_id, asked)
-    return OutcomeAnswer(verdict_id=call.verdict_id, status=asked.status)
+    async with call.sessions.holding(call.caller, call.named).use() as desk:
+        await desk.finish(call.named, asked)
+    return OutcomeAnswer(verdict_id=call.named, status=asked.status)
 
 
 async def complete(call: Call, asked: TurnAsked) -> TurnAnswer:
@@ -133,6 +140,16 @@ async def complete(call: Call, asked: TurnAsked) -> TurnAnswer:
         desk.require(asked.generation)
         await desk.host.complete(asked.turn_id)
         return TurnAnswer(turn_id=asked.turn_id)
+
+
+async def hook(call: Call, event: bytes) -> HookAnswer:
+    """Answer an event of a coding agent, under the host's profile as it is now."""
+    if call.named not in AGENTS:
+        limit = ", ".join(AGENTS)
+        raise GatewayRefusedError(404, "unknown_agent", "agent", limit=limit)
+    terms = await call.sessions.profile(call.caller)
+    async with call.sessions.begin(call.caller, terms).use() as desk:
+        return await desk.hooks.handle(call.named, event)
 
 
 async def _terms(call: Call, asked: BeginAsked) -> Terms:

@@ -12,10 +12,15 @@ import msgspec
 from pmcl.hosts.gateway.messages import HealthAnswer, ReadyAnswer
 from pmcl.hosts.gateway.operations import OPERATIONS, Operation
 from pmcl.hosts.gateway.problems import Problem
+from pmcl.hosts.hooks import AGENTS
 
 __all__ = ["openapi"]
 
 _REF: Final = "#/components/schemas/{name}"
+_NAMED: Final[dict[str, Any]] = {
+    "verdict_id": {"type": "string", "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$"},
+    "agent": {"type": "string", "enum": [*AGENTS]},
+}
 _ANYWHERE: Final = (403, 408, 421, 500, 503)
 _ASKED: Final = (400, 413, 415)
 _TOLD: Final = {
@@ -38,7 +43,10 @@ _TOLD: Final = {
 def openapi() -> bytes:
     """Return the document as JSON."""
     structs = [
-        kind for each in OPERATIONS for kind in (each.asks, each.answers) if kind is not None
+        kind
+        for each in OPERATIONS
+        for kind in (each.asks, each.answers)
+        if kind is not None and issubclass(kind, msgspec.Struct)
     ]
     everything = [*structs, HealthAnswer, ReadyAnswer, Problem]
     _, schemas = msgspec.json.schema_components(everything, ref_template=_REF)
@@ -76,12 +84,15 @@ def _described(operation: Operation) -> dict[str, Any]:
         },
     }
     if operation.asks is not None:
-        described["requestBody"] = {"required": True, **_content(operation.asks)}
-        del described["requestBody"]["description"]
-    if "{verdict_id}" in operation.path:
-        schema = {"type": "string", "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$"}
-        place = {"name": "verdict_id", "in": "path", "required": True, "schema": schema}
-        described["parameters"] = [place]
+        is_struct = issubclass(operation.asks, msgspec.Struct)
+        schema = _schema(operation.asks) if is_struct else {}
+        content = {"application/json": {"schema": schema}}
+        described["requestBody"] = {"required": True, "content": content}
+    described["parameters"] = [
+        {"name": name, "in": "path", "required": True, "schema": schema}
+        for name, schema in _NAMED.items()
+        if f"{{{name}}}" in operation.path
+    ]
     return described
 
 
@@ -111,7 +122,7 @@ def _content(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return {"description": told, "content": {"application/json": {"schema": _schema(kind)}}}
 
 
-def _schema(kind: type[msgspec.Struct]) -> dict[str, str]:
+def _schema(kind: type) -> dict[str, str]:
     return {"$ref": _REF.format(name=kind.__name__)}
 
 

@@ -30,6 +30,7 @@ from pmcl.hosts.gateway.messages import (
     TurnAnswer,
     TurnAsked,
 )
+from pmcl.hosts.hooks import HookAnswer, client
 
 __all__ = ["OPERATIONS", "Operation"]
 
@@ -41,7 +42,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     """One method of one path.
 
     Attributes:
-        asks: the request's body; `None` when there is none.
+        asks: the request's body; `bytes` for one that is read elsewhere, `None` for none.
         status: of the answer.
         refuses: statuses of refusals that not every operation has.
     """
@@ -50,7 +51,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     summary: str
     handle: Callable[[handlers.Call, Any], Awaitable[msgspec.Struct]]
-    asks: type[msgspec.Struct] | None
+    asks: type[msgspec.Struct] | type[bytes] | None
     answers: type[msgspec.Struct]
     status: int = 200
     refuses: tuple[int, ...] = ()
@@ -163,5 +164,15 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         asks=TurnAsked,
         answers=TurnAnswer,
         refuses=_LEASE,
+    ),
+    Operation(
+        method="POST",
+        path="/v1/hooks/{agent}",
+        summary="Answer an event of a coding agent's hook",
+        handle=handlers.hook,
+        asks=bytes,
+        answers=HookAnswer,
+        refuses=(404, 409),
+        max_bytes=client.EVENT_MAX_BYTES,
     ),
 )

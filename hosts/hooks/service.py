@@ -59,7 +59,7 @@ class HookService:
 
     async def handle(self, agent: str, event: bytes) -> HookAnswer:
         """Return what the agent is told, within some 4 s; what cannot be judged is blocked."""
-        await self._open.lose_old()
+        await self.lose_old()
         value: dict[str, Any] = {}
         try:
             known = agent_named(agent)
@@ -73,6 +73,10 @@ class HookService:
         except (PmclError, TimeoutError) as error:
             name, response = value.get("hook_event_name"), value.get("tool_response")
             return _failed(known, name, response, error)
+
+    async def lose_old(self) -> None:
+        """Record as unknown what has been open for longer than anything may run."""
+        await self._open.lose_old()
 
     async def close(self) -> None:
         """Record as unknown what is open."""
