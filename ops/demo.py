@@ -3,18 +3,14 @@
 Source: SPEC H2; P1, Evaluation Methodology. The idle cycle comes with reflection.
 """
 
-import sys
+import os
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import anyio.to_thread
 import msgspec
-from anyio.abc import Process
-from anyio.streams.text import TextReceiveStream
 
 from pmcl.contracts import (
     AuthoritySnapshot,
@@ -31,14 +27,13 @@ from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal, Verdict
 from pmcl.ops.console import console, print_json
 from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
+from pmcl.ops.sidecar_process import run_sidecar
 from pmcl.store import load_queries, open_reader
 
 __all__ = ["demo"]
 
 _queries = load_queries("pmcl.ops", "demo")
-_READY_S: Final = 30.0
 _LINKED_S: Final = 5.0
-_STOP_S: Final = 10.0
 
 
 class DemoError(PmclError):
@@ -59,7 +54,7 @@ async def demo(*, as_json: bool) -> bool:
         world = Path(directory) / "project"
         await anyio.to_thread.run_sync(_make_world, world)
         (credentials,) = await anyio.to_thread.run_sync(register_hosts, settings, ["demo"], "agent")
-        async with _sidecar(settings.state_dir):
+        async with run_sidecar(settings.state_dir, os.environ):
             config = HostConfig(
                 credentials=credentials,
                 authority=_authority(world),
@@ -83,33 +78,6 @@ def _authority(world: Path) -> AuthoritySnapshot:
         effects={"inspect_local": "grant", "mutation": "grant"},
         writable_roots=(str(world),),
     )
-
-
-@asynccontextmanager
-async def _sidecar(state_dir: Path) -> AsyncIterator[None]:
-    """Run `pmcl up` as a process of its own; it is told to stop at the end."""
-    command = [sys.executable, "-m", "pmcl.ops", "up", "--json", "--state-dir", str(state_dir)]
-    process = await anyio.open_process(command, stderr=None)
-    try:
-        await _ready(process)
-        yield
-    finally:
-        with anyio.move_on_after(_STOP_S, shield=True):
-            if process.returncode is None:
-                process.terminate()
-            await process.wait()
-        await process.aclose()
-
-
-async def _ready(process: Process) -> None:
-    assert process.stdout is not None
-    try:
-        with anyio.fail_after(_READY_S):
-            await TextReceiveStream(process.stdout).receive()
-    except TimeoutError as error:
-        raise DemoError(f"the sidecar was not ready within {_READY_S:.0f} s") from error
-    except anyio.EndOfStream as error:
-        raise DemoError("the sidecar ended before it was ready") from error
 
 
 def _read(path: Path) -> Proposal:

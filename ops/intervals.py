@@ -1,9 +1,10 @@
-"""How sure a share is that was counted on few cases."""
+"""What a few cases tell: how sure a share is, and where most of the values lie."""
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["wilson_95"]
+__all__ = ["percentile", "wilson_95"]
 
 _Z: Final = 1.959964
 
@@ -20,3 +21,10 @@ def wilson_95(count: int, total: int) -> tuple[float, float]:
     spread = _Z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total))
     low, high = (centre - spread) / (1 + z2 / total), (centre + spread) / (1 + z2 / total)
     return round(max(0.0, low), 4), round(min(1.0, high), 4)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the nearest-rank percentile with two decimals; 0 without values."""
+    if not values:
+        return 0.0
+    return round(sorted(values)[math.ceil(share * len(values)) - 1], 2)

@@ -66,3 +66,20 @@ def calibration_trial(
     report = run(evaluate_calibration, calls, seed)
     save_figure(report["score"], plot)
     print_json(report) if json else show_trial(report)
+
+
+@evaluate_app.command
+def program(*files: Path, calls: int = 2000, seed: int = 1, json: Json = False) -> None:
+    """Measure mediation, authority, calibration, utility, safety, continuity and privacy.
+
+    Args:
+        files: JSON lines, plain or gzipped; one trace a line.
+        calls: Of the simulated host.
+        seed: Of everything that is drawn.
+        json: One line of JSON.
+    """
+    from pmcl.ops.program import ProgramConfig, evaluate_program, show_program
+
+    configure_logs("error")
+    report = run(evaluate_program, files, ProgramConfig(calls=calls, seed=seed))
+    print_json(report) if json else show_program(report)

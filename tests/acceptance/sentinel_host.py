@@ -27,7 +27,7 @@ from pmcl.contracts import (
     sha256,
 )
 from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal, Verdict
-from tests.acceptance.sentinels import Sentinel, leaky_text, sentinels
+from pmcl.ops.program.sentinels import Sentinel, leaky_text, sentinels
 
 __all__: list[str] = []
 

@@ -18,9 +18,10 @@ from nats.errors import NoRespondersError
 
 from pmcl.contracts import Lease
 from pmcl.hosts import HostConfig
+from pmcl.ops.program.sentinels import Sentinel, leaky_text, sentinels
+from pmcl.ops.program.tracer import Tracer
 from tests.acceptance.facts import count, rows, until
 from tests.acceptance.processes import Child, child, pmcl
-from tests.acceptance.sentinels import Sentinel, Tracer, leaky_text, sentinels
 from tests.acceptance.world import World
 from tests.integration.sidecar.plain import PlainHost, open_plain
 

@@ -9,9 +9,11 @@ import pmcl.store
 from pmcl.store import Queries
 
 FOLDERS = Path(pmcl.store.__file__).parents[1]
-FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted(FOLDERS.glob("*/*.sql"))}
-# A file of its own; all others share the ledger's.
+_PATHS = sorted({*FOLDERS.glob("*/*.sql"), *FOLDERS.glob("*/*/*.sql")})
+FILES = {f"{path.parent.name}/{path.stem}": path for path in _PATHS}
+# A file of its own, and who else reads it; all others share the ledger's.
 HOST_FILE = "outbox/host_file"
+HOST_FILES = {HOST_FILE, "program/house"}
 
 SCANS = {
     ("outbox/journal", "head"): "reads one row, from the end of the key",
@@ -41,7 +43,7 @@ class Unbound(dict[str, None]):
 def database_of(file: str) -> sqlite3.Connection:
     database = sqlite3.connect(":memory:")
     for other, path in FILES.items():
-        if (other == HOST_FILE) == (file == HOST_FILE):
+        if (other in HOST_FILES) == (file in HOST_FILES):
             database.executescript(Queries(path.read_text()).schema)
     return database
 
