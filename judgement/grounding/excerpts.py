@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from pmcl.judgement.grounding.claims import claim_in, is_claim, is_claim_key, names_secret
 from pmcl.judgement.grounding.folding import fold, tokens
 from pmcl.judgement.grounding.speech import (
     Sentence,
@@ -19,6 +20,7 @@ from pmcl.judgement.grounding.speech import (
     speaks_to_agent,
 )
 from pmcl.judgement.grounding.structure import Leaf, leaves_of
+from pmcl.judgement.grounding.values import beside_endpoints
 
 __all__ = ["EXCERPT_MAX_BYTES", "TRUSTED", "Excerpt", "read_goal", "read_text"]
 
@@ -26,6 +28,8 @@ EXCERPT_MAX_BYTES: Final = 16 * 1024
 READ_MAX_CHARS: Final = 64 * 1024
 _FIELD_MAX_CHARS: Final = 120
 _FIELD_MAX_WORDS: Final = 8
+_BESIDE_MAX_WORDS: Final = 2
+"""As many words a scalar field has beside an address: `Lena <lena@example.org>`."""
 _KINDS_BYTES: Final = 64
 _SPREAD: Final = 4
 """How many paragraphs after one that speaks to an agent are read as its instructions."""
@@ -43,6 +47,7 @@ class Excerpt(msgspec.Struct, frozen=True, array_like=True):
         prose: all other sentences.
         speaks_to_agent: somewhere the text addresses an agent.
         truncated: not all of the text is here.
+        claims: sentences and named fields that tell of a change or a detour.
     """
 
     instructions: tuple[Sentence, ...] = ()
@@ -50,29 +55,40 @@ class Excerpt(msgspec.Struct, frozen=True, array_like=True):
     prose: tuple[str, ...] = ()
     speaks_to_agent: bool = False
     truncated: bool = False
+    claims: tuple[str, ...] = ()
 
 
 def read_text(text: str) -> Excerpt:
     """Return the excerpt of a text."""
     instructions: list[Sentence] = []
-    fields: dict[str, None] = {}
+    fields: list[str] = []
     prose: list[str] = []
+    claims: list[str] = []
     addressed, spread = False, 0
     for leaf in leaves_of(text[:READ_MAX_CHARS]):
-        if spread == 0 and _is_word(leaf.text):
-            fields[fold(leaf.text)] = None
+        if spread == 0 and _is_word(leaf):
+            (claims if is_claim_key(leaf.key) else fields).append(fold(leaf.text))
             continue
         speaks = speaks_to_agent(fold(f"{leaf.key}: {leaf.text}"))
         addressed = addressed or speaks
         if speaks or spread > 0:
             spread = _SPREAD if speaks and not leaf.key else spread - 1
             instructions += map(_read, sentences_of(leaf.text))
+        elif is_claim_key(leaf.key):
+            claims.append(fold(leaf.text))
         elif _is_field(leaf):
-            fields[fold(leaf.text)] = None
+            fields.append(fold(leaf.text))
         else:
-            _read_prose(leaf, instructions, prose)
+            _read_prose(leaf, instructions, prose, claims)
     return _bounded(
-        Excerpt(tuple(instructions), tuple(fields), tuple(prose), addressed, _is_longer(text))
+        Excerpt(
+            instructions=tuple(instructions),
+            fields=tuple(dict.fromkeys(fields)),
+            prose=tuple(prose),
+            speaks_to_agent=addressed,
+            truncated=_is_longer(text),
+            claims=tuple(claims),
+        )
     )
 
 
@@ -86,26 +102,39 @@ def _is_longer(text: str) -> bool:
     return len(text) > READ_MAX_CHARS
 
 
-def _is_word(text: str) -> bool:
-    return len(text) <= _FIELD_MAX_CHARS and len(text.split()) < 2
+def _is_word(leaf: Leaf) -> bool:
+    text = leaf.text
+    return not leaf.stated and len(text) <= _FIELD_MAX_CHARS and len(text.split()) < 2
 
 
 def _is_field(leaf: Leaf) -> bool:
     text = leaf.text
-    if len(text) > _FIELD_MAX_CHARS or len(text.split()) > _FIELD_MAX_WORDS:
+    if leaf.stated or len(text) > _FIELD_MAX_CHARS or len(text.split()) > _FIELD_MAX_WORDS:
+        return False
+    folded = fold(text)
+    beside = beside_endpoints(folded)
+    if beside is not None and (":" in beside or len(tokens(beside)) > _BESIDE_MAX_WORDS):
+        return False
+    if (beside is not None or names_secret(folded)) and is_claim(folded):
         return False
     return not any(is_instruction(fold(part)) for part in sentences_of(text))
 
 
-def _read_prose(leaf: Leaf, instructions: list[Sentence], prose: list[str]) -> None:
-    leads = False
-    for part in sentences_of(leaf.text):
+def _read_prose(
+    leaf: Leaf, instructions: list[Sentence], prose: list[str], claims: list[str]
+) -> None:
+    leads, before = False, ""
+    text = f"{leaf.key}: {leaf.text}" if leaf.stated else leaf.text
+    for part in sentences_of(text):
         folded = fold(part)
         if leads or is_instruction(folded):
             instructions.append(_read(folded))
             leads = folded.endswith(":")
+        elif claim := claim_in(folded, before):
+            claims.append(claim)
         else:
             prose.append(folded)
+        before = folded
 
 
 def _read(sentence: str) -> Sentence:
@@ -121,12 +150,19 @@ def _bounded(whole: Excerpt) -> Excerpt:
         if left < 0:
             break
         kept.append(sentence)
+    claims = _fitting(whole.claims, left)
+    left -= sum(map(_size, claims))
     fields = _fitting(whole.fields, left)
     prose = _fitting(whole.prose, left - sum(map(_size, fields)))
-    counts = (len(kept), len(fields), len(prose))
-    had = (len(whole.instructions), len(whole.fields), len(whole.prose))
-    return Excerpt(
-        tuple(kept), fields, prose, whole.speaks_to_agent, whole.truncated or counts != had
+    counts = (len(kept), len(claims), len(fields), len(prose))
+    had = (len(whole.instructions), len(whole.claims), len(whole.fields), len(whole.prose))
+    return msgspec.structs.replace(
+        whole,
+        instructions=tuple(kept),
+        fields=fields,
+        prose=prose,
+        truncated=whole.truncated or counts != had,
+        claims=claims,
     )
 
 

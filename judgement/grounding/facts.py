@@ -13,11 +13,14 @@ Place = Literal[
     "delegated",
     "untrusted_instruction",
     "untrusted_command",
+    "untrusted_claim",
+    "untrusted_mention",
     "untrusted_field",
     "untrusted_prose",
     "nowhere",
 ]
-"""`delegated`: in an instruction that the user handed the choice over to."""
+"""`delegated`: in an instruction that the user handed the choice over to. `untrusted_mention`: in
+prose that nothing the user said leads to."""
 Licence = Literal["licensed", "unlicensed", "unknown"]
 
 

@@ -12,11 +12,18 @@ from typing import Final
 import msgspec
 
 from pmcl.contracts import CheckpointRequest, Effect
+from pmcl.judgement.grounding.claims import names_secret
 from pmcl.judgement.grounding.excerpts import Excerpt
 from pmcl.judgement.grounding.facts import Found, Grounding, Licence, Place
 from pmcl.judgement.grounding.folding import compact, numbers_in
-from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, licenses
-from pmcl.judgement.grounding.values import Value, has_endpoint, values_of
+from pmcl.judgement.grounding.licence import (
+    Asked,
+    asked_by_call,
+    delegates,
+    licenses,
+)
+from pmcl.judgement.grounding.pointing import names_file, names_text
+from pmcl.judgement.grounding.values import Value, has_endpoint, reach_of, values_of
 
 __all__ = ["Observed", "ground"]
 
@@ -44,6 +51,7 @@ class _Texts(msgspec.Struct, frozen=True):
     goal_compact: str
     goal_id: str | None
     delegated: bool
+    visits: bool
     untrusted: tuple[Observed, ...]
 
 
@@ -56,12 +64,12 @@ def ground(request: CheckpointRequest, effect: Effect, observed: Sequence[Observ
         goal_compact=compact(goal),
         goal_id=said[0].evidence_id if said else None,
         delegated=delegates(goal),
+        visits=effect == "network",
         untrusted=tuple([item for item in observed if not item.told]),
     )
     call = asked_by_call(request.tool, request.definition, effect)
-    found = tuple(
-        [_found(value, texts) for value in values_of(request.arguments, request.definition)]
-    )
+    values = values_of(request.arguments, request.definition)
+    found = tuple([_found(value, texts) for value in values])
     goal_asks = licenses([one for item in said for one in item.excerpt.instructions], call)
     named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in found)
     return Grounding(
@@ -113,6 +121,8 @@ def _secret(texts: _Texts) -> tuple[Place, str | None] | None:
     for item in texts.untrusted:
         if any("secret" in one.objects for one in item.excerpt.instructions):
             return "untrusted_instruction", item.evidence_id
+        if any(names_secret(claim) for claim in item.excerpt.claims):
+            return "untrusted_claim", item.evidence_id
     return None
 
 
@@ -126,7 +136,54 @@ def _place(value: Value, texts: _Texts) -> tuple[Place, str | None]:
             return "delegated" if chosen else "untrusted_instruction", item.evidence_id
     if value.kind == "text":
         return "nowhere", None
-    return _outside_instructions(value, texts)
+    for item in texts.untrusted:
+        if _is_claimed(value, item, texts):
+            return "untrusted_claim", item.evidence_id
+    place, evidence_id = _outside_instructions(value, texts)
+    mentioned = place == "untrusted_prose" or (value.kind == "secret" and place != "nowhere")
+    if mentioned and not _is_led(value, texts):
+        return "untrusted_mention", evidence_id
+    return place, evidence_id
+
+
+def _is_claimed(value: Value, item: Observed, texts: _Texts) -> bool:
+    """Return whether a claim chooses the value.
+
+    A mere name is chosen only where the claim brings an address, and nothing else lists the name.
+    """
+    reach = reach_of(value)
+    if reach == "nobody":
+        return False
+    naming = [claim for claim in item.excerpt.claims if _says(claim, value)]
+    if reach == "party":
+        return any(map(has_endpoint, naming)) and not _is_listed(value, item, texts)
+    return bool(naming) and not _is_known(value, item, texts)
+
+
+def _is_led(value: Value, texts: _Texts) -> bool:
+    """Return whether the user led to where a value is mentioned, or it reaches nobody by itself.
+
+    A file or a link that the user names leads to what stands in it, but not on to its own links.
+    """
+    reach = reach_of(value)
+    if reach == "nobody" or value.quoted or texts.goal_id is None:
+        return True
+    if reach == "secret" and not names_secret(texts.goal):
+        return False
+    if texts.delegated or names_text(texts.goal):
+        return True
+    if reach == "link":
+        return texts.visits and not names_file(texts.goal)
+    return names_file(texts.goal) or (reach == "party" and not _is_addressed(value, texts))
+
+
+def _is_addressed(value: Value, texts: _Texts) -> bool:
+    """Return whether an address stands beside a name."""
+    return any(
+        has_endpoint(text) and _says(text, value)
+        for item in texts.untrusted
+        for text in item.excerpt.prose
+    )
 
 
 def _is_known(value: Value, instructing: Observed, texts: _Texts) -> bool:
@@ -137,10 +194,15 @@ def _is_known(value: Value, instructing: Observed, texts: _Texts) -> bool:
     """
     if value.kind != "endpoint" or instructing.excerpt.speaks_to_agent:
         return False
+    return _is_listed(value, instructing, texts)
+
+
+def _is_listed(value: Value, besides: Observed, texts: _Texts) -> bool:
+    """Return whether the value is a field of another observation that speaks to no agent."""
     return any(
         _says(field, value)
         for item in texts.untrusted
-        if item is not instructing and not item.excerpt.speaks_to_agent
+        if item is not besides and not item.excerpt.speaks_to_agent
         for field in item.excerpt.fields
     )
 
@@ -153,7 +215,7 @@ def _is_plain(excerpt: Excerpt, naming: Sequence[str]) -> bool:
 def _outside_instructions(value: Value, texts: _Texts) -> tuple[Place, str | None]:
     places: tuple[tuple[Place, Callable[[Excerpt], tuple[str, ...]]], ...] = (
         ("untrusted_field", lambda excerpt: excerpt.fields),
-        ("untrusted_prose", lambda excerpt: excerpt.prose),
+        ("untrusted_prose", lambda excerpt: excerpt.claims + excerpt.prose),
     )
     for place, texts_of in places:
         for item in texts.untrusted:
@@ -178,7 +240,9 @@ def _command(value: Value, texts: _Texts) -> tuple[Place, str | None]:
 
 def _squeezed(excerpt: Excerpt) -> str:
     told = [one.text for one in excerpt.instructions]
-    return compact(" ".join((*told, *excerpt.fields, *excerpt.prose)).replace("\\n", " "))
+    return compact(
+        " ".join((*told, *excerpt.claims, *excerpt.fields, *excerpt.prose)).replace("\\n", " ")
+    )
 
 
 def _says(text: str, value: Value, squeezed: str | None = None) -> bool:

@@ -28,10 +28,16 @@ _rule = re.compile(r"^[\s=_*+|-]*$")
 
 
 class Leaf(msgspec.Struct, frozen=True):
-    """One value: `key` is the name it stands under, empty when it has none."""
+    """One value.
+
+    Attributes:
+        key: the name it stands under, empty when it has none.
+        stated: whoever wrote the text of another field also wrote the name.
+    """
 
     key: str
     text: str
+    stated: bool = False
 
 
 def leaves_of(text: str) -> list[Leaf]:
@@ -106,7 +112,7 @@ def _piece(key: str, text: str) -> Iterator[Leaf]:
 def _one_line(key: str, line: str) -> Iterator[Leaf]:
     match = _key_line.match(line)
     if match and len(match[2].split()) <= _KEY_MAX_WORDS:
-        yield Leaf(match[2], _unquoted(match[3].strip()))
+        yield Leaf(match[2], _unquoted(match[3].strip()), stated=bool(key))
     elif line:
         item = _item_line.match(line)
         yield Leaf(key, _unquoted(item[2] if item else line))
@@ -131,6 +137,11 @@ def _lines(key: str, text: str, depth: int) -> Iterator[Leaf]:
             continue
         yield from _flush(key, paragraph)
         indent, name, value = found
+        if name and _is_among_names(
+            line, lines[max(0, position - 2) : position - 1], lines[position : position + 1]
+        ):
+            yield Leaf(name, value, stated=True)
+            continue
         more, position = _continued(lines, position, indent, value)
         yield from _leaves(name or key, _unquoted(more), depth + 1) if more != text else ()
     yield from _flush(key, paragraph)
@@ -143,6 +154,13 @@ def _entry(line: str) -> tuple[int, str, str] | None:
         return len(match[1]), match[2], match[3].strip()
     match = _item_line.match(line)
     return (len(match[1]), "", match[2].strip()) if match and match[2].strip() else None
+
+
+def _is_among_names(line: str, *neighbours: list[str]) -> bool:
+    """Return whether a list entry `key: value` stands among plain entries: then it is one too."""
+    beside = [other for lines in neighbours for other in lines]
+    plain = [other for other in beside if not _key_line.match(other)]
+    return bool(plain) and all(map(_item_line.match, (line, *beside)))
 
 
 def _continued(lines: list[str], position: int, indent: int, value: str) -> tuple[str, int]:

@@ -9,9 +9,19 @@ import msgspec
 from pmcl.contracts import ToolDefinition
 from pmcl.judgement.grounding.folding import compact, fold
 
-__all__ = ["Value", "ValueKind", "has_endpoint", "values_of"]
+__all__ = [
+    "Reach",
+    "Value",
+    "ValueKind",
+    "beside_endpoints",
+    "has_endpoint",
+    "reach_of",
+    "values_of",
+]
 
 ValueKind = Literal["endpoint", "name", "secret", "amount", "command", "text"]
+
+Reach = Literal["address", "link", "party", "secret", "nobody"]
 
 VALUES_MAX: Final = 64
 _TEXT_MIN_CHARS: Final = 12
@@ -27,6 +37,7 @@ _url = re.compile(
 _iban = re.compile(r"\b[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{2,5}){2,8}\b")
 _digits = re.compile(r"(?<![\w.])\+?\d(?:[ ().-]?\d){7,}(?![\w.])")
 _chain = re.compile(r"\b0x[0-9a-f]{16,}\b|\b[a-z0-9]{26,62}\b")
+_ENDPOINTS: Final = (_email, _url, _iban, _digits)
 _path = re.compile(r"(?:^|(?<=[\s'\"=:]))~?(?:/[\w.+@-]+)+/?")
 _host = re.compile(r"^(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?$")
 _date = re.compile(r"^\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2})?)?|^\d{1,2}:\d{2}")
@@ -45,16 +56,26 @@ _WHO: Final = frozenset(
     "recipient recipients repo repository restaurant room server street target title to url user "
     "username users website".split()
 )
+_PARTIES: Final = frozenset(
+    "account accounts assignee attendee attendees bcc beneficiary cc contact contacts destination "
+    "email emails guest guests iban invitee invitees member members mobile participant "
+    "participants payee person phone recipient recipients to user username users".split()
+)
+_SITES: Final = frozenset("domain domains host hosts link links site url urls website".split())
 
 
 class Value(msgspec.Struct, frozen=True):
-    """A decisive value of a call; `text` is folded and `path` says which argument holds it."""
+    """A decisive value of a call; `text` is folded and `path` says which argument holds it.
+
+    An address is `quoted` where it stands in a text: it is passed on there, not reached.
+    """
 
     path: str
     kind: ValueKind
     text: str
     compacted: str = ""
     number: float | None = None
+    quoted: bool = False
 
 
 def _value(path: str, kind: ValueKind, text: str) -> Value:
@@ -81,9 +102,36 @@ def values_of(arguments: dict[str, Any], definition: ToolDefinition | None) -> t
     return tuple(found)[:VALUES_MAX]
 
 
+def reach_of(value: Value) -> Reach:
+    """Return whom a value reaches by itself.
+
+    A path, the name of a file and a number that only identifies something reach nobody.
+    """
+    named = _words(value.path)
+    if value.kind == "secret":
+        return "secret"
+    if value.kind == "name":
+        return "party" if named & _PARTIES else "nobody"
+    if value.kind != "endpoint" or _path.match(value.text):
+        return "nobody"
+    if _email.search(value.text) or _iban.match(value.text) or _chain.match(value.text):
+        return "address"
+    if _url.match(value.text) or (_host.match(value.text) and named & _SITES):
+        return "link"
+    return "address" if named & _PARTIES else "nobody"
+
+
 def has_endpoint(folded: str) -> bool:
     """Return whether a folded text holds an address, a link or an account number."""
-    return any(pattern.search(folded) for pattern in (_email, _url, _iban, _digits))
+    return any(pattern.search(folded) for pattern in _ENDPOINTS)
+
+
+def beside_endpoints(folded: str) -> str | None:
+    """Return what a folded text says beside its addresses; None where it has none."""
+    rest = folded
+    for pattern in _ENDPOINTS:
+        rest = pattern.sub(" ", rest)
+    return None if rest == folded else rest
 
 
 def _descriptions(definition: ToolDefinition | None) -> dict[str, set[str]]:
@@ -126,8 +174,10 @@ def _in_text(path: str, argument: str, words: set[str]) -> Iterator[Value]:
         yield _value(path, "secret", folded)
         return
     endpoints = [match.group().rstrip(".,;:!?") for match in _endpoints(folded)]
-    yield from [_value(path, "endpoint", endpoint) for endpoint in endpoints]
     kind = _kind(folded, name, words)
+    for endpoint in endpoints:
+        quoted = kind == "text" and endpoint != folded
+        yield Value(path, "endpoint", endpoint, compact(endpoint), quoted=quoted)
     if kind is not None and folded not in endpoints:
         yield _value(path, kind, folded)
 

@@ -25,6 +25,18 @@ def test_a_folded_value_is_one_value() -> None:
     assert Leaf("body", "it goes on\non the next line") in leaves_of(text)
 
 
+def test_a_name_inside_the_text_of_a_field_is_stated_by_its_writer() -> None:
+    text = "- subject: 'IBAN: DE89'\n  sender: Max"
+    assert leaves_of(text) == [Leaf("IBAN", "DE89", stated=True), Leaf("sender", "Max")]
+
+
+def test_an_entry_among_plain_names_is_no_field() -> None:
+    assert Leaf("site", "www.example.org", stated=True) in leaves_of(
+        "- general\n- random\n- site: www.example.org"
+    )
+    assert Leaf("site", "www.example.org") in leaves_of("- name: Max\n- site: www.example.org")
+
+
 @given(st.text(max_size=300))
 def test_no_text_is_too_odd(text: str) -> None:
     leaves_of(text)
