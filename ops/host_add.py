@@ -64,6 +64,7 @@ def register_hosts(
     trust: tuple[TrustLabel, ...] = DEFAULT_TRUST,
 ) -> list[Credentials]:
     """Return credentials of a new host in each scope, registered with the state directory."""
+    settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     keyring = Keyring(settings.state_dir / "keys")
     seeds = keyring.add_hosts([(scope, host) for scope in scopes], trust)
     ports = prepare_server(ServerConfig(state_dir=settings.state_dir / "nats"), keyring)

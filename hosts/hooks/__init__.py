@@ -13,6 +13,7 @@ from pmcl.hosts.hooks.installing import (
     write_settings,
 )
 from pmcl.hosts.hooks.service import HookService
+from pmcl.hosts.hooks.switches import switched_off
 
 __all__ = [
     "AGENTS",
@@ -29,5 +30,6 @@ __all__ = [
     "paths_in",
     "plan_install",
     "plan_uninstall",
+    "switched_off",
     "write_settings",
 ]

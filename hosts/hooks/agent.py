@@ -14,7 +14,14 @@ from pmcl.hosts.hooks.answers import HookAnswer
 from pmcl.hosts.hooks.events import Event
 from pmcl.judgement import EffectRules
 
-__all__ = ["Agent", "Registration", "fitting", "mcp_tool", "outside_server"]
+__all__ = [
+    "Agent",
+    "Registration",
+    "fitting",
+    "mcp_tool",
+    "outside_server",
+    "permission_denied",
+]
 
 T = TypeVar("T")
 
@@ -43,6 +50,7 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         read: what an event says; raises `ContractError` for one that has not its form.
         deny: keeps a tool from running, and gives the model the reason.
+        denial: the reason in what was printed to keep a tool from running; `None` if it does not.
         withhold: keeps an output from the model, and gives the reason in its place.
         inform: gives the model a text at the start of a session.
         after_tool: the event whose output can be withheld.
@@ -57,6 +65,7 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     read: Callable[[dict[str, Any]], Event]
     deny: Callable[[str], HookAnswer]
+    denial: Callable[[dict[str, Any]], str | None]
     withhold: Callable[[Any, str], HookAnswer]
     inform: Callable[[str], HookAnswer]
     after_tool: str
@@ -78,6 +87,16 @@ def fitting(event: dict[str, Any], kind: type[T]) -> T:
         return msgspec.convert(event, kind)
     except msgspec.ValidationError as error:
         raise ContractError("$", event.get("hook_event_name"), str(error)) from error
+
+
+def permission_denied(printed: dict[str, Any]) -> str | None:
+    """Return the reason of a denial as Claude Code and Codex read it."""
+    specific = printed.get("hookSpecificOutput")
+    if not isinstance(specific, dict) or specific.get("hookEventName") != "PreToolUse":
+        return None
+    if specific.get("permissionDecision") != "deny":
+        return None
+    return str(specific.get("permissionDecisionReason") or "") or None
 
 
 def mcp_tool(name: str) -> tuple[str, str] | None:

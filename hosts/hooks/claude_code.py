@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.hosts.adapter import ToolCall
-from pmcl.hosts.hooks.agent import Agent, Registration, fitting, mcp_tool
+from pmcl.hosts.hooks.agent import Agent, Registration, fitting, mcp_tool, permission_denied
 from pmcl.hosts.hooks.answers import HookAnswer, printed
 from pmcl.hosts.hooks.claude_code_tools import DEFINITIONS, RULES
 from pmcl.hosts.hooks.events import (
@@ -193,6 +193,7 @@ CLAUDE_CODE: Final = Agent(
     name=_NAME,
     read=_read,
     deny=_deny,
+    denial=permission_denied,
     withhold=_withhold,
     inform=_inform,
     after_tool="PostToolUse",

@@ -15,7 +15,7 @@ import msgspec
 from pmcl.contracts import Resource
 from pmcl.hosts import resolve_path
 from pmcl.hosts.adapter import ToolCall
-from pmcl.hosts.hooks.agent import Agent, Registration, fitting, mcp_tool
+from pmcl.hosts.hooks.agent import Agent, Registration, fitting, mcp_tool, permission_denied
 from pmcl.hosts.hooks.answers import HookAnswer, printed
 from pmcl.hosts.hooks.codex_tools import DEFINITIONS, RULES
 from pmcl.hosts.hooks.events import AfterTool, BeforeTool, Event, Said, Started, TurnEnded
@@ -170,6 +170,7 @@ CODEX: Final = Agent(
     name=_NAME,
     read=_read,
     deny=_deny,
+    denial=permission_denied,
     withhold=_withhold,
     inform=_inform,
     after_tool="PostToolUse",

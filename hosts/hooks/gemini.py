@@ -139,6 +139,10 @@ def _deny(told: str) -> HookAnswer:
     return printed({"decision": "deny", "reason": told})
 
 
+def _denial(printed: dict[str, Any]) -> str | None:
+    return str(printed.get("reason") or "") or None if printed.get("decision") == "deny" else None
+
+
 def _withhold(response: Any, told: str) -> HookAnswer:
     return _deny(told)
 
@@ -175,6 +179,7 @@ GEMINI: Final = Agent(
     name=_NAME,
     read=_read,
     deny=_deny,
+    denial=_denial,
     withhold=_withhold,
     inform=_inform,
     after_tool="AfterTool",

@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -15,7 +16,14 @@ from pmcl.hosts.hooks.agent import Agent
 from pmcl.hosts.hooks.command import HookPaths, SettingsError, groups_of, is_ours
 from pmcl.hosts.hooks.settings_text import SettingsText
 
-__all__ = ["SettingsChange", "installed", "plan_install", "plan_uninstall", "write_settings"]
+__all__ = [
+    "SettingsChange",
+    "installed",
+    "plan_install",
+    "plan_uninstall",
+    "read_settings",
+    "write_settings",
+]
 
 _SIZE_MAX_BYTES = 4 * 1024 * 1024
 
@@ -85,6 +93,12 @@ def installed(agent: Agent, project: Path | None) -> list[tuple[str, str]]:
         for event, handler in handlers
         if is_ours(handler.get("command"))
     ]
+
+
+def read_settings(agent: Agent, project: Path | None) -> dict[str, Any]:
+    """Return what the settings say; nothing without a file. Raises as `plan_install`."""
+    path, before = _read(agent, project)
+    return _parsed(path, before).value
 
 
 def write_settings(change: SettingsChange) -> None:

