@@ -31,7 +31,7 @@ __all__ = ["Checker"]
 log = structlog.get_logger()
 
 _TRIES = 3
-_LEASE_REASONS = "authority.lease"
+_LEASE_REASON_PREFIX = "authority.lease"
 
 
 class Checker:
@@ -94,10 +94,10 @@ class Checker:
             return self._unjudged(request, binding, cause)
         if evaluation.received is not None:
             self._session.delivery.received(evaluation.received)
-        if any(reason.startswith(_LEASE_REASONS) for reason in evaluation.reasons):
+        if any(reason.startswith(_LEASE_REASON_PREFIX) for reason in evaluation.reasons):
             self._session.keeper.wake()
         verdict = judged(evaluation, request, binding, asked_s, self._session.config.rules)
-        owed = verdict.is_judged and request.kind == "tool"
+        owed = verdict.passed and request.kind == "tool"
         return self._session.outstanding.add(verdict) if owed else verdict
 
     def _degraded(self, error: PmclError, binding: Binding) -> str:

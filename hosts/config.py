@@ -19,7 +19,8 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         authority: what this host may do, for the whole generation.
-        rules: the operator's, for what nobody answers; the sidecar has its own.
+        rules: the operator's rules of effects, for calls that nobody can judge; the sidecar reads
+            its own.
         provider_locality: where the model runs that reads what is observed.
         state_dir: where the host's file lies; the user's state directory when `None`.
         deadline_ms: how long a check may take, in all.

@@ -170,7 +170,7 @@ class Dispatch:
             binding = self._session.keeper.binding
         except PmclError as error:
             raise self._refused("fenced") from error
-        if self._verdict.is_judged and binding != self._verdict.binding:
+        if self._verdict.passed and binding != self._verdict.binding:
             raise self._refused("no_lease" if binding is None else "fenced")
 
     def _refused(self, reason: str) -> DispatchRefusedError:
@@ -202,7 +202,7 @@ class Dispatch:
     def _result(self) -> Outcome | AuditReceipt:
         verdict, run = self._verdict, self._run
         assert run.status is not None
-        if not verdict.is_judged:
+        if not verdict.passed:
             return AuditReceipt(
                 audit_id=verdict.claim_id,
                 call_id=verdict.call_id,

@@ -10,8 +10,8 @@ class DispatchRefusedError(HostError):
     """The tool was not run and may not be run with this verdict.
 
     Attributes:
-        reason: `held`, `claimed`, `expired`, `fenced`, `no_lease`, `not_a_call`,
-            `other_proposal`, `unrecorded`.
+        reason: `held`, `claimed` (the verdict was used before), `expired`, `fenced`, `no_lease`,
+            `not_a_call` (a plan or a recommendation), `other_proposal` (not what was checked).
     """
 
     def __init__(self, call_id: str, reason: str) -> None:

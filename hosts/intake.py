@@ -13,7 +13,7 @@ from pmcl.bus import Connection, JetStreamError, Message
 from pmcl.contracts import BusError, headers
 from pmcl.outbox import message_id
 
-__all__ = ["Numbered", "fields_of", "store_each"]
+__all__ = ["Numbered", "headers_of", "store_each"]
 
 Answer = asyncio.Future[Message]
 
@@ -42,7 +42,7 @@ class _PubAck(msgspec.Struct, frozen=True):
 _acks = msgspec.json.Decoder(_PubAck)
 
 
-def fields_of(message: Numbered) -> dict[str, str]:
+def headers_of(message: Numbered) -> dict[str, str]:
     """Return the headers of a numbered message."""
     return {
         headers.EPOCH: message.epoch,
@@ -81,7 +81,7 @@ async def _is_accepted(message: Numbered, answer: Answer) -> bool:
 
 async def _begin(connection: Connection, message: Numbered, timeout_s: float) -> Answer:
     return await connection.send_request(
-        message.subject, message.body, headers=fields_of(message), timeout_s=timeout_s
+        message.subject, message.body, headers=headers_of(message), timeout_s=timeout_s
     )
 
 

@@ -23,7 +23,7 @@ from pmcl.contracts import (
 )
 from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.errors import ObservationLostError
-from pmcl.hosts.intake import Numbered, fields_of, store_each
+from pmcl.hosts.intake import Numbered, headers_of, store_each
 from pmcl.hosts.redacting import ready_to_redact
 from pmcl.hosts.session import Session
 from pmcl.judgement import redact_observation
@@ -150,7 +150,7 @@ class Observer:
 
     async def _send_batch(self, messages: Sequence[Numbered], ends_s: float) -> bool:
         """Return whether all were stored as one; if not, each is sent again by itself."""
-        batch = [Outgoing(m.subject, m.body, fields_of(m)) for m in messages]
+        batch = [Outgoing(m.subject, m.body, headers_of(m)) for m in messages]
         left_s = max(_SHORTEST_S, (ends_s - now_s()) / 2)
         try:
             await publish_batch(self._session.connection, INTAKE, batch, left_s)

@@ -23,7 +23,7 @@ def claim_of(verdict: Verdict) -> Claim:
     """Return the claim on one verdict."""
     return Claim(
         id=verdict.claim_id,
-        kind="outcome" if verdict.is_judged else "audit",
+        kind="outcome" if verdict.passed else "audit",
         proposal_hash=verdict.proposal_hash,
         call_id=verdict.call_id,
         cause=verdict.cause,

@@ -48,8 +48,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ends_s: float
 
     @property
-    def is_judged(self) -> bool:
-        """Whether the sidecar passed it, so that an outcome is owed."""
+    def passed(self) -> bool:
+        """Whether the sidecar judged the call and lets it run: then it is owed an outcome."""
         return self.status == "passed"
 
     @property
@@ -59,8 +59,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> str:
-        """Why nobody judged it, as a code; "" if somebody did."""
-        return "" if self.is_judged or not self.reasons else self.reasons[0].partition(".")[2]
+        """Of a degraded verdict: why nobody judged the call, as a code."""
+        return "" if self.passed or not self.reasons else self.reasons[0].partition(".")[2]
 
 
 def answers(evaluation: Evaluation, request: CheckpointRequest) -> bool:

@@ -32,7 +32,7 @@ def test_only_a_granted_local_inspection_goes_on(
     assert (verdict.status == "degraded") == (inspects and granted)
     assert verdict.status in ("degraded", "held")
     assert verdict.reasons == ("degraded.timeout",)
-    assert not verdict.is_judged
+    assert not verdict.passed
 
 
 def test_unknown_bus_trouble_means_nobody_judged() -> None:
