@@ -2,7 +2,7 @@
 
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type
 
 import anyio
 import pytest
@@ -72,7 +72,7 @@ async def test_value_is_untrusted_evidence_and_its_receipt_is_in_the_outcome(
         async def read_note() -> dict[str, int]:
             return {"a": 1}
 
-        assert await read_note() == {"a": 1}
+        assert assert_type(await read_note(), dict[str, int]) == {"a": 1}
     (outcome,) = await stored(sidecar, Outcome)
     (seen,) = await stored(sidecar, Observation)
     assert (seen.trust, seen.detail, seen.source) == ("tool_output", '{"a":1}', "python/read_note")
@@ -89,7 +89,7 @@ async def test_plain_function_runs_beside_the_event_loop(
         def read_note(name: str) -> tuple[str, int]:
             return name, threading.get_ident()
 
-        name, thread = await read_note(name="n")
+        name, thread = assert_type(await read_note(name="n"), tuple[str, int])
     assert name == "n"
     assert thread != threading.get_ident()
 

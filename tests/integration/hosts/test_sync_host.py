@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import TypeVar, assert_type
 
 import anyio.to_thread
 import msgspec
@@ -71,7 +71,7 @@ async def test_guarded_function_runs_in_its_callers_thread(
             with host.turn() as turn:
                 turn.said("Write the file")
                 assert turn.goal == "Write the file"
-                return write_file("/tmp/a"), threading.get_ident()
+                return assert_type(write_file("/tmp/a"), int), threading.get_ident()
 
     ran, called = await blocking(program)
     assert ran == called
