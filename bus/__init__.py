@@ -54,6 +54,7 @@ from pmcl.bus.streams import (
     StreamLimits,
     ensure_streams,
     recreate_log,
+    replay_intake,
     rewind_consumers,
     trim_intake,
 )
@@ -121,6 +122,7 @@ __all__ = [
     "publish_stored",
     "pull",
     "recreate_log",
+    "replay_intake",
     "rewind_consumers",
     "run_server",
     "server_configuration",

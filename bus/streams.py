@@ -28,6 +28,7 @@ __all__ = [
     "StreamLimits",
     "ensure_streams",
     "recreate_log",
+    "replay_intake",
     "rewind_consumers",
     "trim_intake",
 ]
@@ -97,6 +98,12 @@ async def rewind_consumers(admin: Connection) -> None:
     """
     for durable in DURABLES:
         await call(admin, f"CONSUMER.RESET.{INTAKE}.{durable}")
+
+
+async def replay_intake(admin: Connection) -> None:
+    """All that INTAKE holds is delivered again, from its first message; the inbox knows most."""
+    for durable in DURABLES:
+        await call(admin, f"CONSUMER.RESET.{INTAKE}.{durable}", {"seq": 1})
 
 
 async def trim_intake(admin: Connection, limits: StreamLimits | None = None) -> int:

@@ -65,6 +65,7 @@ from pmcl.contracts.errors import (
     UnknownSchemaError,
     refusal,
 )
+from pmcl.contracts.event import Cause, Event
 from pmcl.contracts.events import (
     EVENTS,
     ApprovalDenied,
@@ -73,9 +74,7 @@ from pmcl.contracts.events import (
     ApprovalRequested,
     ApprovalUsed,
     AuditRecorded,
-    Cause,
     Evaluated,
-    Event,
     EvidenceRecorded,
     HoldLift,
     HoldPlaced,
@@ -122,6 +121,7 @@ from pmcl.contracts.names import (
 from pmcl.contracts.outcome import AuditReceipt, Outcome, OutcomeStatus, Receipt
 from pmcl.contracts.proposals import arguments_commitment, definition_hash, proposal_hash
 from pmcl.contracts.receipts import ErrorReply, Received
+from pmcl.contracts.record_events import PayloadRetaken
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
     LEASE_VERBS,
@@ -220,6 +220,7 @@ __all__ = [
     "OutcomeParked",
     "OutcomeStatus",
     "OutcomeVerified",
+    "PayloadRetaken",
     "PlanCheck",
     "PlanStep",
     "PmclError",

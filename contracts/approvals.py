@@ -85,7 +85,7 @@ class ShownApproval(Contract, frozen=True, kw_only=True, tag="pmcl/shown-approva
     """An approval with what was proposed.
 
     Attributes:
-        request: sanitized; `None` when its payload was erased.
+        request: sanitized; `None` when its payload was erased, or lost with an older copy.
         reasons: why the evaluation that asked was held, this one included.
     """
 

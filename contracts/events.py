@@ -7,12 +7,12 @@ goes to `pmcl.v1.reflection.<scope>.<host>.turn`.
 
 from typing import Literal
 
-import msgspec
-
 from pmcl.contracts.checkpoint import CheckpointStatus, Reversibility
-from pmcl.contracts.contract import Contract, schema_of
+from pmcl.contracts.contract import schema_of
+from pmcl.contracts.event import Event
 from pmcl.contracts.lease import AuthoritySnapshot, Effect
 from pmcl.contracts.outcome import AuditReceipt, Outcome
+from pmcl.contracts.record_events import PayloadRetaken
 from pmcl.contracts.subjects import Subject
 
 __all__ = [
@@ -23,9 +23,7 @@ __all__ = [
     "ApprovalRequested",
     "ApprovalUsed",
     "AuditRecorded",
-    "Cause",
     "Evaluated",
-    "Event",
     "EvidenceRecorded",
     "HoldLift",
     "HoldPlaced",
@@ -38,6 +36,7 @@ __all__ = [
     "OutcomeListed",
     "OutcomeParked",
     "OutcomeVerified",
+    "PayloadRetaken",
     "Refused",
     "TurnCompleted",
     "event_subject",
@@ -45,22 +44,6 @@ __all__ = [
 
 HoldLift = Literal["evidence_about_resource", "trusted_value"]
 """What lifts a hold. Source: SPEC C7."""
-
-
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbered message that an event closes: `epoch` of the host's file and its number."""
-
-    epoch: str
-    number: int
-
-
-class Event(Contract, frozen=True, kw_only=True):
-    """Base of all events: whose they are, when, and which message they close."""
-
-    scope: str
-    host: str
-    at_ms: int
-    cause: Cause | None = None
 
 
 class LeaseBegan(Event, frozen=True, kw_only=True, tag="pmcl/lease-began/1"):

@@ -1,6 +1,7 @@
 """The domain state: one module for each concept, its SQL beside it; only `apply` writes."""
 
 from pmcl.ledger import approvals, evaluations, evidence, holds, leases, outcomes, payloads, turns
+from pmcl.ledger.fold import FoldError, fold
 from pmcl.ledger.keys import KEY_BYTES, LedgerKey
 from pmcl.ledger.record import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, apply, record
 
@@ -9,11 +10,13 @@ __all__ = [
     "KEY_BYTES",
     "SCHEMAS",
     "SCHEMA_VERSION",
+    "FoldError",
     "LedgerKey",
     "apply",
     "approvals",
     "evaluations",
     "evidence",
+    "fold",
     "holds",
     "leases",
     "outcomes",

@@ -52,7 +52,7 @@ def judged_before(
 
     Raises:
         CallIdConflictError: the call id was used for another proposal.
-        NotAvailableError: the evaluation's payload was erased.
+        NotAvailableError: the evaluation's payload is not there any more.
     """
     row = tx.one(_queries.by_call, scope=scope, host=host, call_id=call_id)
     if row is None:
@@ -61,12 +61,12 @@ def judged_before(
         raise CallIdConflictError("$.call_id", call_id, "one proposal for each call id")
     before = judged(tx, scope, row["evaluation_id"])
     if before is None:
-        raise NotAvailableError("$.call_id", call_id, "a call whose evaluation is not erased")
+        raise NotAvailableError("$.call_id", call_id, "a call whose evaluation is still there")
     return before.evaluation
 
 
 def judged(tx: Transaction, scope: str, evaluation_id: str) -> Judged | None:
-    """Return what an evaluation read and said; `None` when it was erased or never was."""
+    """Return what an evaluation read and said; `None` when it is not there."""
     content = content_of(tx, scope, evaluation_id)
     return None if content is None else _judged.decode(content)
 
@@ -104,13 +104,13 @@ async def stored(reader: Reader, evaluation_id: str | None) -> Judged:
     """Return what an evaluation read and said; of the newest one when no id is given.
 
     Raises:
-        LedgerError: it is not in the ledger, or its payload was erased.
+        LedgerError: it is not in the ledger, or its payload is not there any more.
     """
     row = await reader.one(_queries.stored, evaluation_id=evaluation_id)
     if row is None:
         raise LedgerError(f"evaluation {evaluation_id or 'newest'}: not in this ledger")
     if row["content"] is None:
-        raise LedgerError(f"evaluation {row['evaluation_id']}: its payload was erased")
+        raise LedgerError(f"evaluation {row['evaluation_id']}: its payload is gone")
     return _judged.decode(row["content"])
 
 

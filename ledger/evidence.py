@@ -1,16 +1,30 @@
 """Evidence: content-free envelopes; one key of a host, one envelope."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from pmcl.contracts import ConflictError, EvidenceRecorded, UnknownEvidenceError
+from pmcl.contracts import (
+    ConflictError,
+    EvidenceRecorded,
+    PayloadRetaken,
+    UnknownEvidenceError,
+)
 from pmcl.judgement import CitedEvidence
 from pmcl.ledger.payloads import same_content
-from pmcl.store import Transaction, load_queries
+from pmcl.store import Reader, Transaction, load_queries
 
-__all__ = ["apply_recorded", "attested", "cited", "is_repeat", "last_of_host"]
+__all__ = [
+    "apply_recorded",
+    "apply_retaken",
+    "attested",
+    "cited",
+    "is_repeat",
+    "lacking",
+    "lacks_payload",
+    "last_of_host",
+]
 
 _queries = load_queries("pmcl.ledger", "evidence")
 SCHEMA: Final = _queries.schema
@@ -83,25 +97,54 @@ def attested(tx: Transaction, scope: str, digest: str) -> str | None:
     return None if row is None else row["evidence_id"]
 
 
+def lacks_payload(tx: Transaction, envelope: EvidenceRecorded) -> bool:
+    """Return whether just this envelope is recorded, and its payload neither there nor erased."""
+    row = tx.one(_queries.lacking, scope=envelope.scope, evidence_id=envelope.evidence_id)
+    if row is None:
+        return False
+    columns = _columns(envelope)
+    return all(row[name] == columns[name] for name in columns if name != "commitment")
+
+
+async def lacking(reader: Reader, newest: int) -> dict[tuple[str, str], int]:
+    """Return which of the newest envelopes lack their payload, unerased: scope and id to place."""
+    rows = await reader.all(_queries.all_lacking, newest=newest)
+    return {(row["scope"], row["evidence_id"]): row["sequence"] for row in rows}
+
+
+def _columns(event: EvidenceRecorded) -> dict[str, Any]:
+    return {
+        "scope": event.scope,
+        "evidence_id": event.evidence_id,
+        "host": event.host,
+        "key": event.key,
+        "generation": event.generation,
+        "source": event.source,
+        "trust": event.trust,
+        "domain": event.domain,
+        "modality": event.modality,
+        "confidence": event.confidence,
+        "visibility": event.visibility,
+        "observed_at": event.observed_at,
+        "evidence_ids": msgspec.json.encode(event.evidence_ids).decode(),
+        "resource_keys": msgspec.json.encode(event.resource_keys).decode(),
+        "commitment": event.commitment,
+        "size_bytes": event.size_bytes,
+    }
+
+
 def apply_recorded(tx: Transaction, event: EvidenceRecorded) -> None:
     """Record an envelope."""
-    tx.run(
-        _queries.record,
+    tx.run(_queries.record, **_columns(event))
+    tx.remember(_last(event.scope, event.host), (event.evidence_id, event.observed_at))
+
+
+def apply_retaken(tx: Transaction, event: PayloadRetaken) -> None:
+    """Record what the payload, taken again, commits to."""
+    changed = tx.run(
+        _queries.commit_anew,
         scope=event.scope,
         evidence_id=event.evidence_id,
-        host=event.host,
-        key=event.key,
-        generation=event.generation,
-        source=event.source,
-        trust=event.trust,
-        domain=event.domain,
-        modality=event.modality,
-        confidence=event.confidence,
-        visibility=event.visibility,
-        observed_at=event.observed_at,
-        evidence_ids=msgspec.json.encode(event.evidence_ids).decode(),
-        resource_keys=msgspec.json.encode(event.resource_keys).decode(),
         commitment=event.commitment,
-        size_bytes=event.size_bytes,
     )
-    tx.remember(_last(event.scope, event.host), (event.evidence_id, event.observed_at))
+    assert changed == 1

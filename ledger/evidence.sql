@@ -51,3 +51,16 @@ SELECT e.evidence_id FROM payloads AS p
 JOIN evidence AS e ON e.scope = p.scope AND e.evidence_id = p.id
 WHERE p.scope = :scope AND p.detail_digest = :digest AND e.trust <> 'model' AND e.erased = 0
 LIMIT 1;
+
+-- name: lacking
+SELECT e.* FROM evidence AS e
+WHERE e.scope = :scope AND e.evidence_id = :evidence_id AND e.erased = 0
+  AND NOT EXISTS (SELECT 1 FROM payloads AS p WHERE p.scope = e.scope AND p.id = e.evidence_id);
+
+-- name: all_lacking
+SELECT e.sequence, e.scope, e.evidence_id FROM evidence AS e
+WHERE e.sequence > (SELECT max(sequence) FROM evidence) - :newest AND e.erased = 0
+  AND NOT EXISTS (SELECT 1 FROM payloads AS p WHERE p.scope = e.scope AND p.id = e.evidence_id);
+
+-- name: commit_anew
+UPDATE evidence SET commitment = :commitment WHERE scope = :scope AND evidence_id = :evidence_id;

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from pmcl.contracts import Evaluated, Event, EvidenceRecorded, keyed_digest
+from pmcl.contracts import Evaluated, Event, EvidenceRecorded, PayloadRetaken, keyed_digest
 from pmcl.judgement import Excerpt, Observed
 from pmcl.store import Reader, Transaction, load_queries
 
@@ -70,7 +70,7 @@ class Envelope(msgspec.Struct, frozen=True):
 def envelope_of(event: Event) -> Envelope | None:
     """Return the envelope in an event, if it is of a kind that has a payload."""
     match event:
-        case EvidenceRecorded():
+        case EvidenceRecorded() | PayloadRetaken():
             return Envelope(event.scope, event.evidence_id, event.commitment)
         case Evaluated():
             return Envelope(event.scope, event.evaluation_id, event.commitment)

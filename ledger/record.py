@@ -26,6 +26,7 @@ from pmcl.contracts import (
     OutcomeListed,
     OutcomeParked,
     OutcomeVerified,
+    PayloadRetaken,
     Refused,
     TurnCompleted,
 )
@@ -75,6 +76,7 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     OutcomeListed: outcomes.apply_listed,
     OutcomeParked: outcomes.apply_parked,
     OutcomeVerified: outcomes.apply_verified,
+    PayloadRetaken: evidence.apply_retaken,
     Refused: _nothing,
     TurnCompleted: turns.apply_completed,
 }

@@ -111,7 +111,7 @@ def _lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
     yield "tool", _whole(f"{approval.server}/{approval.tool}")
     yield "effect", approval.effect
     if request is None:
-        yield "proposal", "erased"
+        yield "proposal", "not there any more"
     else:
         yield from _proposed(request)
     for reason in found.reasons:

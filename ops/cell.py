@@ -6,6 +6,7 @@ listens. It drains on the way out: what was taken is committed, journalled and r
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -33,13 +34,14 @@ from pmcl.bus import (
 from pmcl.contracts import BusError
 from pmcl.hosts.hooks import built_in_rules
 from pmcl.judgement import EffectRules, load_detector
-from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
+from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, LedgerKey
 from pmcl.ops.gateway import load_gateway, open_gateway
+from pmcl.ops.record.folding import fold_tail, take_back
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.rules import load_rules
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key, use_state_dir
-from pmcl.outbox import Relay, RelayConfig
+from pmcl.outbox import Relay, RelayConfig, journal
 from pmcl.store import StoreBusyError, StoreConfig, StoreUnavailableError, Writer, open_writer
 from pmcl.workers import (
     CheckpointWorker,
@@ -53,6 +55,7 @@ from pmcl.workers import (
     RequestLimits,
     RequestLoop,
     RequestWorker,
+    Retaker,
     StreamHandler,
     Units,
 )
@@ -106,7 +109,8 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
     Raises:
         StateDirInUseError: another sidecar runs on the state directory.
         StreamConfigError, ServerError: the bus is not fit for the guarantees.
-        JournalBehindError: LOG knows more than the ledger, which is an older copy.
+        DivergedError, FoldError: LOG is not the continuation of the ledger.
+        LedgerKeyMissingError: the ledger has rows, and its key is gone.
         StoreVersionError: the ledger is of a newer version.
         SettingsError: the rules file does not fit.
         GatewayError: the gateway's port is in use.
@@ -153,6 +157,7 @@ async def _working(
     async with cell.admin() as admin:
         await ensure_streams(admin)
         await rewind_consumers(admin)
+        key = await _caught_up(settings, cell, admin, writer)
     commits = CommitSignal()
     writer.on_commit(commits.notify)
     async with (
@@ -164,7 +169,7 @@ async def _working(
         writer.on_commit(relay.wake)
         await relay.check()
         tasks.start_soon(relay.run)
-        crew = await _crew(settings, cell, rules, Units(writer, offer=relay.offer), working)
+        crew = _crew(settings, cell, (key, rules), Units(writer, offer=relay.offer), working)
         requests = RequestLoop(working, crew.units, commits, crew.requests, _limits(settings))
         await requests.serve(tasks)
         for handler in crew.streams:
@@ -184,16 +189,33 @@ async def _working(
             tasks.cancel_scope.cancel()
 
 
+async def _caught_up(
+    settings: Settings, cell: Cell, admin: Connection, writer: Writer
+) -> LedgerKey:
+    """Return the ledger's key; the ledger has all that LOG has, also if it was an older copy."""
+    async with cell.connect("relay") as relaying:
+        await fold_tail(relaying, writer, settings.ledger_path)
+    head = await writer.run(journal.head)
+    make = head.sequence == 0
+    key = await anyio.to_thread.run_sync(partial(ledger_key, settings.state_dir, make=make))
+    await take_back(admin, writer, settings.ledger_path, Retaker(key, Units(writer)))
+    return key
+
+
 class _Crew(msgspec.Struct, frozen=True):
     units: Units
     requests: tuple[RequestWorker[Any], ...]
     streams: tuple[StreamHandler, ...]
 
 
-async def _crew(
-    settings: Settings, cell: Cell, rules: EffectRules, units: Units, working: Connection
+def _crew(
+    settings: Settings,
+    cell: Cell,
+    judging: tuple[LedgerKey, EffectRules],
+    units: Units,
+    working: Connection,
 ) -> _Crew:
-    key = await anyio.to_thread.run_sync(ledger_key, settings.state_dir)
+    key, rules = judging
     times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
     observe = ObserveWorker(key, cell.registry.allowed_trust)
     return _Crew(

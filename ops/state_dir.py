@@ -10,7 +10,13 @@ from pathlib import Path
 from pmcl.contracts import PmclError
 from pmcl.ledger import KEY_BYTES, LedgerKey
 
-__all__ = ["StateDirInUseError", "ledger_key", "running_pid", "use_state_dir"]
+__all__ = [
+    "LedgerKeyMissingError",
+    "StateDirInUseError",
+    "ledger_key",
+    "running_pid",
+    "use_state_dir",
+]
 
 
 class StateDirInUseError(PmclError):
@@ -20,6 +26,14 @@ class StateDirInUseError(PmclError):
         self.path = path
         self.pid = pid
         super().__init__(f"{path} is in use by process {pid}: stop it, or choose another state_dir")
+
+
+class LedgerKeyMissingError(PmclError):
+    """The ledger has rows and its key is gone; under another key no hold would be found again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(f"{path} is missing, but the ledger has rows: put it back from a backup")
 
 
 @contextmanager
@@ -62,9 +76,17 @@ def _pid(path: Path) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def ledger_key(path: Path) -> LedgerKey:
-    """Return the key of the directory's ledger, made at the first use, mode 0600."""
+def ledger_key(path: Path, *, make: bool = True) -> LedgerKey:
+    """Return the key of the directory's ledger, mode 0600; made at the first use, if it may be.
+
+    Raises:
+        LedgerKeyMissingError: it is not there and must not be made.
+    """
     file = path / "ledger.key"
+    if file.exists():
+        return LedgerKey(file.read_bytes())
+    if not make:
+        raise LedgerKeyMissingError(file)
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

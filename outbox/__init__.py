@@ -1,7 +1,7 @@
 """The delivery guarantees: what is committed is told, once, and what is told was committed."""
 
 from pmcl.outbox import epoch, inbox, journal
-from pmcl.outbox.epoch import ledger_epoch
+from pmcl.outbox.epoch import begin_fold, end_fold, ledger_epoch, open_fold
 from pmcl.outbox.host_file import (
     HostFile,
     HostFileSwept,
@@ -12,7 +12,7 @@ from pmcl.outbox.host_file import (
 from pmcl.outbox.host_units import Claim, HostFileFullError
 from pmcl.outbox.log import read_log
 from pmcl.outbox.relay import Relay, RelayConfig
-from pmcl.outbox.repair import JournalBehindError, settle_log
+from pmcl.outbox.repair import DivergedError, JournalBehindError, settle_log
 from pmcl.outbox.unit import UnitOfWork
 
 SCHEMAS = (epoch.SCHEMA, inbox.SCHEMA, journal.SCHEMA)
@@ -21,6 +21,7 @@ SCHEMAS = (epoch.SCHEMA, inbox.SCHEMA, journal.SCHEMA)
 __all__ = [
     "SCHEMAS",
     "Claim",
+    "DivergedError",
     "HostFile",
     "HostFileFullError",
     "HostFileSwept",
@@ -29,10 +30,13 @@ __all__ = [
     "Relay",
     "RelayConfig",
     "UnitOfWork",
+    "begin_fold",
+    "end_fold",
     "inbox",
     "journal",
     "ledger_epoch",
     "message_id",
+    "open_fold",
     "open_host_file",
     "read_log",
     "settle_log",

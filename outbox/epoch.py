@@ -1,4 +1,7 @@
-"""The ledger's epoch: made with its file, so that a host notices when another ledger answers."""
+"""The ledger's epoch: made with its file, so that a host notices when another ledger answers.
+
+A ledger that was behind LOG gets another one, so that hosts send again what it may lack.
+"""
 
 from typing import Final
 
@@ -6,7 +9,7 @@ from ulid_transform import ulid_now
 
 from pmcl.store import Transaction, load_queries
 
-__all__ = ["found_ledger", "ledger_epoch"]
+__all__ = ["begin_fold", "end_fold", "found_ledger", "ledger_epoch", "open_fold"]
 
 _queries = load_queries("pmcl.outbox", "epoch")
 SCHEMA: Final = _queries.schema
@@ -23,3 +26,24 @@ def ledger_epoch(tx: Transaction) -> str:
     row = tx.one(_queries.epoch)
     assert row is not None
     return str(row["epoch"])
+
+
+def begin_fold(tx: Transaction, after: int) -> None:
+    """Give the ledger another epoch, and note that LOG is folded behind this row of the journal.
+
+    A fold that is open already, because a crash cut it, stays as it is.
+    """
+    found_ledger(tx)
+    tx.run(_queries.begin_fold, epoch=ulid_now(), after=after)
+    tx.forget_all()  # receipts name the epoch
+
+
+def open_fold(tx: Transaction) -> int | None:
+    """Return the row behind which a fold is open, None if there is none."""
+    row = tx.one(_queries.open_fold)
+    return None if row is None else row["folded_after"]
+
+
+def end_fold(tx: Transaction) -> None:
+    """Note that nothing is left to do for the fold."""
+    tx.run(_queries.end_fold)

@@ -89,7 +89,7 @@ class Relay:
         """LOG is sound and ends with a row of the journal; it was repaired if need be.
 
         Raises:
-            JournalBehindError: LOG knows what the ledger does not.
+            JournalBehindError, DivergedError: LOG knows what the ledger does not.
             BusError: no answer.
         """
         async with open_reader(self._ledger) as reader:
@@ -99,7 +99,7 @@ class Relay:
         """Relay for ever, through every outage.
 
         Raises:
-            JournalBehindError: LOG knows what the ledger does not.
+            JournalBehindError, DivergedError: LOG knows what the ledger does not.
         """
         async with open_reader(self._ledger) as reader:
             while True:

@@ -2,7 +2,7 @@
 
 Sound means: no number is missing, it starts at 1, and its last message is the journal's row. A
 short tail is appended by the relay. A LOG that knows more than the journal is never deleted: then
-the ledger is an older copy, and that must be mended first.
+the ledger is an older copy, which folds the rest of LOG before anything else at its next start.
 Source: DESIGN section 3.6; facts/relay, section 4.
 """
 
@@ -16,7 +16,7 @@ from pmcl.contracts import LedgerError, headers
 from pmcl.outbox import journal
 from pmcl.store import Reader
 
-__all__ = ["JournalBehindError", "settle_log"]
+__all__ = ["DivergedError", "JournalBehindError", "settle_log"]
 
 log = structlog.get_logger()
 
@@ -28,8 +28,26 @@ class JournalBehindError(LedgerError):
         self.log_last = log_last
         self.journal_last = journal_last
         super().__init__(
-            f"LOG goes to row {log_last}, the ledger's journal to {journal_last} or it differs "
-            f"there: this ledger is an older copy; put the newest one back"
+            f"LOG goes to row {log_last}, the ledger's journal to {journal_last}: this ledger is "
+            f"an older copy; start `pmcl up` again, it takes the rest from LOG first"
+        )
+
+
+class DivergedError(LedgerError):
+    """LOG and journal hold different rows at the same number: each went on without the other.
+
+    Attributes:
+        sequence: a row that differs.
+        agree: the last row that is the same, where that is known.
+    """
+
+    def __init__(self, sequence: int, agree: int | None = None) -> None:
+        self.sequence = sequence
+        self.agree = agree
+        same = "" if agree is None else f", the last one that is the same is {agree}"
+        super().__init__(
+            f"row {sequence} of LOG is another one than the ledger's{same}: one of them is not "
+            f"the copy that belongs here; put the right one back (docs/ops/runbook.md)"
         )
 
 
@@ -41,7 +59,8 @@ async def settle_log(
     """Return the last sequence of a sound LOG; an unsound one was emptied, to be appended anew.
 
     Raises:
-        JournalBehindError: LOG knows what the ledger does not; nothing was touched.
+        JournalBehindError: LOG goes on behind the ledger's last row; nothing was touched.
+        DivergedError: LOG's last row is not the ledger's; nothing was touched.
         BusError: no answer.
     """
     state = await stream_state(connection, LOG)
@@ -76,5 +95,5 @@ async def _ends_right(
     if message is None:
         return False
     if message.headers.get(headers.CHAIN_HASH) != await journal.hash_of(reader, state.last):
-        raise JournalBehindError(state.last, head.sequence)
+        raise DivergedError(state.last)
     return True

@@ -69,6 +69,10 @@ class Transaction:
         """Let `recall` read anew: what it would return was just changed."""
         self._memory.drop(key)
 
+    def forget_all(self) -> None:
+        """Let every `recall` read anew: what was changed touches more than a few keys."""
+        self._memory.clear()
+
     def _execute(self, sql: str, params: dict[str, Any]) -> sqlite3.Cursor:
         if self._lost:
             raise StoreUnavailableError(self._path, "the transaction was rolled back by SQLite")

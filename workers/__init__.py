@@ -8,6 +8,7 @@ from pmcl.workers.observe import AllowedTrust, ObserveWorker
 from pmcl.workers.operators import OperatorWorker
 from pmcl.workers.outcome import OutcomeWorker
 from pmcl.workers.requests import RequestLimits, RequestLoop
+from pmcl.workers.retaking import Retaker
 from pmcl.workers.streams import DeadLetter, StreamHandler
 from pmcl.workers.units import Units
 from pmcl.workers.worker import (
@@ -39,6 +40,7 @@ __all__ = [
     "RequestLimits",
     "RequestLoop",
     "RequestWorker",
+    "Retaker",
     "Retry",
     "Settlement",
     "StreamHandler",

@@ -80,6 +80,16 @@ class Units:
         """
         return await self._run(partial(_answer, worker, incoming, prepared))
 
+    async def record(self, decide: Callable[[UnitOfWork], Decision]) -> Decision:
+        """Return what was decided and is committed; for what no message asked for."""
+
+        def recorded(unit: UnitOfWork) -> Decision:
+            decision = decide(unit)
+            _write(unit, decision)
+            return decision
+
+        return await self._run(recorded)
+
     async def sweep(self) -> int:
         """Return how many facts the passing of time alone has brought about."""
         return await self._run(_sweep)

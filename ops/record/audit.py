@@ -5,12 +5,13 @@ the end, so that what is told of one row does not hide another.
 """
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from pmcl.bus import LOG, Connection, StreamState, stream_state
-from pmcl.contracts import EVENTS, RefusedError, decode
+from pmcl.contracts import EVENTS, PayloadRetaken, RefusedError, decode
 from pmcl.ledger import payloads
 from pmcl.ledger.payloads import Envelope
 from pmcl.ops.console import console
@@ -26,7 +27,7 @@ __all__ = ["Audit", "Fault", "audit_record", "show_audit"]
 Where = Literal["journal", "log", "agreement", "payload"]
 
 _BATCH_ROWS: Final = 200
-_ENVELOPES: Final = (".evidence-recorded", ".evaluated")
+_ENVELOPES: Final = (".evidence-recorded", ".evaluated", ".payload-retaken")
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -35,6 +36,12 @@ class Fault(msgspec.Struct, frozen=True):
     where: Where
     sequence: int
     what: str
+
+
+class _Committed(NamedTuple):
+    sequence: int
+    envelope: Envelope
+    retaken: bool
 
 
 class Audit:
@@ -50,6 +57,7 @@ class Audit:
         self.checked = 0
         self.absent = 0
         self._chains: dict[Where, Chain] = {}
+        self._suspects: dict[tuple[str, str], int] = {}
 
     def fault(self, where: Where, sequence: int, what: str) -> None:
         """Take down a fault, if it is the first of its place."""
@@ -77,27 +85,39 @@ class Audit:
 
     async def weigh(self, reader: Reader, rows: Sequence[JournalRow]) -> None:
         """Check that each payload is what its envelope commits to."""
-        envelopes = self._envelopes(rows)
-        kept = await payloads.commitments(reader, list(envelopes.values()))
-        for sequence, envelope in envelopes.items():
-            found = kept.get((envelope.scope, envelope.id))
-            self.checked += found == envelope.commitment
-            self.absent += found is None
-            if found not in (None, envelope.commitment):
-                self.fault("payload", sequence, f"the payload of {envelope.id} is another one")
+        events = self._envelopes(rows)
+        envelopes = [event.envelope for event in events]
+        kept = await payloads.commitments(reader, envelopes)
+        for event in events:
+            name = event.envelope.scope, event.envelope.id
+            found = kept.get(name)
+            self.absent += found is None and not event.retaken
+            if found is not None and found != event.envelope.commitment:
+                self._suspects[name] = event.sequence  # unless it was taken again later
+                continue
+            self._suspects.pop(name, None)
+            self.checked += found is not None
 
-    def _envelopes(self, rows: Sequence[JournalRow]) -> dict[int, Envelope]:
-        found = {}
+    def blame(self) -> None:
+        """Take down the first payload that no envelope explains; for the end of the walk."""
+        if self._suspects:
+            (_, payload_id), sequence = min(self._suspects.items(), key=itemgetter(1))
+            self.fault("payload", sequence, f"the payload of {payload_id} is another one")
+
+    def _envelopes(self, rows: Sequence[JournalRow]) -> list[_Committed]:
+        found = []
         for row in rows:
             if not row.subject.endswith(_ENVELOPES):
                 continue
             try:
-                envelope = payloads.envelope_of(decode(row.body, *EVENTS))
+                event = decode(row.body, *EVENTS)
             except RefusedError as refused:
                 self.fault("journal", row.sequence, f"no event of this version: {refused.field}")
                 continue
+            envelope = payloads.envelope_of(event)
             if envelope is not None:
-                found[row.sequence] = envelope
+                retaken = isinstance(event, PayloadRetaken)
+                found.append(_Committed(row.sequence, envelope, retaken))
         return found
 
 
@@ -168,6 +188,7 @@ async def _before(reader: Reader, sequence: int) -> Head:
 
 
 async def _report(audit: Audit, sources: _Sources, head: Head) -> dict[str, Any]:
+    audit.blame()
     stray, state = await payloads.stray(sources.reader), sources.log
     if stray is not None:
         audit.fault("payload", 0, f"the payload of {stray[1]} belongs to no envelope")

@@ -1,5 +1,6 @@
 """A state directory whose sidecar is started and stopped by the test, with one host at work."""
 
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing
@@ -108,6 +109,19 @@ class Office:
             changed = database.execute(sql, params).rowcount
             assert changed > 0
             database.commit()
+
+    def copy(self) -> Path:
+        """Return a copy of the ledger as it is now, whoever writes it."""
+        path = self.directory / f"copy-{len(list(self.directory.glob('copy-*')))}.sqlite"
+        with closing(sqlite3.connect(self.ledger)) as database:
+            database.execute("VACUUM INTO ?", (str(path),))
+        return path
+
+    def put_back(self, copy: Path) -> None:
+        """Replace the ledger by a copy; no sidecar runs."""
+        for suffix in ("-wal", "-shm"):
+            self.ledger.with_name(self.ledger.name + suffix).unlink(missing_ok=True)
+        shutil.copyfile(copy, self.ledger)
 
     def rewrite_chain(self) -> None:
         """Give every row of the journal the hash that its neighbours ask for."""

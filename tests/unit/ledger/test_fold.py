@@ -19,7 +19,9 @@ from pmcl.contracts import (
     Void,
     sha256,
 )
-from pmcl.ledger import apply
+from pmcl.ledger import FoldError, apply, fold
+from pmcl.outbox.journal import JournalRow
+from pmcl.workers import Retaker
 from tests.unit.workers.desk import (
     NOTES,
     PLANS,
@@ -60,6 +62,7 @@ async def _work(ledger: Ledger) -> list[Desk]:
     await desks[2].report(desks[2].outcome(abandoned))
     await desks[2].begin()
     await desks[2].check(desks[2].request())
+    await _take_again(desks[0])
     return desks
 
 
@@ -95,6 +98,18 @@ async def _outcomes(desk: Desk) -> None:
     )
 
 
+async def _take_again(desk: Desk) -> None:
+    """Lose a payload, as a fold does, and take it from its message again."""
+    await desk.observe(detail=_TEXT)
+    _, message = desk.sent[-1]
+    await desk.ledger.writer.run(
+        lambda tx: tx.run(
+            "DELETE FROM payloads WHERE payload = (SELECT max(payload) FROM payloads)"
+        )
+    )
+    assert await Retaker(desk.ledger.key, desk.ledger.units).retake(message)
+
+
 async def _approvals(desk: Desk) -> None:
     await desk.grant(await desk.asked())
     assert (await desk.asked()).checkpoint_status == "passed"
@@ -125,17 +140,60 @@ async def test_the_journal_alone_gives_every_domain_table_back(
     events = await ledger.events()
     async with open_ledger(tmp_path / "folded.sqlite") as folded:
 
-        def fold(tx: Any) -> None:
+        def apply_all(tx: Any) -> None:
             for event in events:
                 apply(tx, event)
 
-        await folded.writer.run(fold)
+        await folded.writer.run(apply_all)
         tables = without(await folded.tables(), *_NOT_DOMAIN)
     expected = without(await ledger.tables(), *_NOT_DOMAIN)
     assert tables.keys() == expected.keys()
     for name, rows in expected.items():
         assert rows, f"the work leaves {name} empty, so nothing is shown of it"
         assert tables[name] == rows, name
+
+
+async def test_folding_gives_journal_and_inbox_back_as_well(ledger: Ledger, tmp_path: Path) -> None:
+    desks = await _work(ledger)
+    rows = await ledger.rows("SELECT * FROM journal ORDER BY sequence")
+    async with open_ledger(tmp_path / "folded.sqlite") as folded:
+
+        def fold_all(tx: Any) -> None:
+            for row in rows:
+                fold(tx, JournalRow(**row))
+
+        await folded.writer.run(fold_all)
+        tables = without(await folded.tables(), "payloads", "ledger")
+        assert tables == without(await ledger.tables(), "payloads", "ledger")
+        folded.clock.now_ms = ledger.clock.now_ms
+        for desk in desks:  # what was done before stays done: nothing is journalled for it
+            desk.ledger = folded
+            for handler, message in desk.sent:
+                again = folded.handler(handler.worker)
+                assert await desk.deliver(again, message) == b"+ACK"
+        assert without(await folded.tables(), "ledger") == {**tables, "payloads": []}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"body": b'{"schema":"pmcl/later/1"}'}, "no event of this version"),
+        ({"subject": "pmcl.v1.event.team.other.lease-began"}, "subject"),
+        ({"hash": "0" * 64}, "does not continue the chain"),
+        ({"sequence": 7}, "does not continue the chain"),
+    ],
+)
+async def test_a_row_that_does_not_fit_is_not_folded(
+    ledger: Ledger, tmp_path: Path, changes: dict[str, Any], reason: str
+) -> None:
+    await Desk(ledger).begin()
+    (first, *_) = await ledger.rows("SELECT * FROM journal ORDER BY sequence")
+    row = JournalRow(**(first | changes))
+    async with open_ledger(tmp_path / "folded.sqlite") as folded:
+        with pytest.raises(FoldError, match=reason) as caught:
+            await folded.writer.run(lambda tx: fold(tx, row))
+        assert caught.value.sequence == row.sequence
+        assert not any((await folded.tables()).values())
 
 
 async def test_feeding_every_message_again_changes_no_row(ledger: Ledger) -> None:
