@@ -23,7 +23,7 @@ from pmcl.judgement.grounding.licence import (
     licenses,
 )
 from pmcl.judgement.grounding.pointing import names_file, names_text
-from pmcl.judgement.grounding.values import Value, has_endpoint, reach_of, values_of
+from pmcl.judgement.grounding.values import Value, addresses_in, has_endpoint, reach_of, values_of
 
 __all__ = ["Observed", "ground"]
 
@@ -51,7 +51,7 @@ class _Texts(msgspec.Struct, frozen=True):
     goal_compact: str
     goal_id: str | None
     delegated: bool
-    visits: bool
+    effect: Effect
     untrusted: tuple[Observed, ...]
 
 
@@ -64,7 +64,7 @@ def ground(request: CheckpointRequest, effect: Effect, observed: Sequence[Observ
         goal_compact=compact(goal),
         goal_id=said[0].evidence_id if said else None,
         delegated=delegates(goal),
-        visits=effect == "network",
+        effect=effect,
         untrusted=tuple([item for item in observed if not item.told]),
     )
     call = asked_by_call(request.tool, request.definition, effect)
@@ -152,7 +152,7 @@ def _is_claimed(value: Value, item: Observed, texts: _Texts) -> bool:
     A mere name is chosen only where the claim brings an address, and nothing else lists the name.
     """
     reach = reach_of(value)
-    if reach == "nobody":
+    if reach == "nobody" or (value.quoted and texts.effect == "mutation"):
         return False
     naming = [claim for claim in item.excerpt.claims if _says(claim, value)]
     if reach == "party":
@@ -173,7 +173,7 @@ def _is_led(value: Value, texts: _Texts) -> bool:
     if texts.delegated or names_text(texts.goal):
         return True
     if reach == "link":
-        return texts.visits and not names_file(texts.goal)
+        return texts.effect == "network" and not names_file(texts.goal)
     return names_file(texts.goal) or (reach == "party" and not _is_addressed(value, texts))
 
 
@@ -225,7 +225,10 @@ def _outside_instructions(value: Value, texts: _Texts) -> tuple[Place, str | Non
 
 
 def _command(value: Value, texts: _Texts) -> tuple[Place, str | None]:
-    """Return whether a part of a command line stands in untrusted text and not in the goal."""
+    """Return where a part of a command line stands in untrusted text, unless in the goal too.
+
+    That is the whole part, or an address in it that a claim brings.
+    """
     for part in _part.split(value.text.lower()):
         squeezed = compact(part)
         words = [word for word in _argument.findall(part) if not word.startswith("-")]
@@ -235,6 +238,10 @@ def _command(value: Value, texts: _Texts) -> tuple[Place, str | None]:
         for item in texts.untrusted:
             if squeezed in _squeezed(item.excerpt):
                 return "untrusted_command", item.evidence_id
+    for address in addresses_in(value):
+        for item in texts.untrusted:
+            if not _says(texts.goal, address) and _is_claimed(address, item, texts):
+                return "untrusted_claim", item.evidence_id
     return "nowhere", None
 
 

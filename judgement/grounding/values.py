@@ -13,6 +13,7 @@ __all__ = [
     "Reach",
     "Value",
     "ValueKind",
+    "addresses_in",
     "beside_endpoints",
     "has_endpoint",
     "reach_of",
@@ -119,6 +120,13 @@ def reach_of(value: Value) -> Reach:
     if _url.match(value.text) or (_host.match(value.text) and named & _SITES):
         return "link"
     return "address" if named & _PARTIES else "nobody"
+
+
+def addresses_in(value: Value) -> list[Value]:
+    """Return the mail addresses and links that a command line holds."""
+    folded = fold(value.text)
+    found = [match.group() for pattern in (_email, _url) for match in pattern.finditer(folded)]
+    return [_value(value.path, "endpoint", address) for address in found]
 
 
 def has_endpoint(folded: str) -> bool:
