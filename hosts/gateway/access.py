@@ -11,7 +11,7 @@ import msgspec
 
 from pmcl.bus import KeyringError, public_key
 from pmcl.hosts.gateway.config import GatewayConfig
-from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.hosts.gateway.refusals import GatewayRefusedError
 from pmcl.hosts.known import KnownHost
 
 __all__ = ["Caller", "authenticate", "check_source"]

@@ -19,10 +19,10 @@ from pmcl.hosts.gateway.access import Caller, authenticate
 from pmcl.hosts.gateway.body import read_json, read_raw
 from pmcl.hosts.gateway.config import GatewayConfig
 from pmcl.hosts.gateway.handlers import Call
-from pmcl.hosts.gateway.messages import HealthAnswer, ReadyAnswer
+from pmcl.hosts.gateway.health import HealthAnswer, ReadyAnswer
 from pmcl.hosts.gateway.openapi import openapi
 from pmcl.hosts.gateway.operations import OPERATIONS, Operation
-from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.hosts.gateway.refusals import GatewayRefusedError
 from pmcl.hosts.gateway.sessions import Sessions
 
 __all__ = ["application", "json_response"]

@@ -10,7 +10,7 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from pmcl.contracts import ContractError, convert, parse_strict
-from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.hosts.gateway.refusals import GatewayRefusedError
 from pmcl.judgement import is_open_name
 
 __all__ = ["read_json", "read_raw"]

@@ -10,7 +10,7 @@ import h11
 import msgspec
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from pmcl.hosts.gateway.problems import RETRY_AFTER_S, GatewayRefusedError
+from pmcl.hosts.gateway.refusals import RETRY_AFTER_S, GatewayRefusedError
 
 __all__ = ["HEADER_MAX_BYTES", "BoundedProtocol"]
 

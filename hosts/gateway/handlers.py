@@ -4,17 +4,14 @@ Everything is done by the host's own client; nothing here decides.
 Source: SPEC G4.
 """
 
-from typing import cast
-
 import msgspec
 
 from pmcl.contracts import TrustNotAllowedError
-from pmcl.hosts.clock import now_s
-from pmcl.hosts.gateway.access import Caller
-from pmcl.hosts.gateway.checks import CheckAnswer, CheckAsked
-from pmcl.hosts.gateway.desk import Desk
-from pmcl.hosts.gateway.messages import (
+from pmcl.hosts.desk import (
     BeginAsked,
+    CheckAnswer,
+    CheckAsked,
+    Desk,
     DispatchAnswer,
     DispatchAsked,
     LeaseAnswer,
@@ -28,11 +25,11 @@ from pmcl.hosts.gateway.messages import (
     TurnAnswer,
     TurnAsked,
 )
-from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.hosts.gateway.access import Caller
+from pmcl.hosts.gateway.refusals import GatewayRefusedError
 from pmcl.hosts.gateway.session import Terms
 from pmcl.hosts.gateway.sessions import Sessions
 from pmcl.hosts.hooks import AGENTS, HookAnswer
-from pmcl.hosts.observing import ObservationFields
 
 __all__ = [
     "Call",
@@ -87,7 +84,7 @@ async def observe(call: Call, asked: ObserveAsked) -> Stored:
     _check_trust(call.caller, "$.trust", asked)
     async with call.sessions.current(call.caller).use() as desk:
         desk.require(asked.generation)
-        return Stored(evidence_id=await desk.host.observe(**_fields(asked)))
+        return Stored(evidence_id=await desk.host.observe(**asked.fields()))
 
 
 async def observe_many(call: Call, asked: ManyObserved) -> ManyStored:
@@ -96,7 +93,7 @@ async def observe_many(call: Call, asked: ManyObserved) -> ManyStored:
         _check_trust(call.caller, f"$.observations[{at}].trust", observed)
     async with call.sessions.current(call.caller).use() as desk:
         desk.require(asked.generation)
-        stored = await desk.host.observe_many([_fields(each) for each in asked.observations])
+        stored = await desk.host.observe_many([each.fields() for each in asked.observations])
         return ManyStored(evidence_ids=tuple(stored))
 
 
@@ -105,19 +102,7 @@ async def check(call: Call, asked: CheckAsked) -> CheckAnswer:
     proposal = asked.proposal()
     async with call.sessions.current(call.caller).use() as desk:
         desk.require(asked.generation)
-        verdict = await desk.check(proposal)
-    return CheckAnswer(
-        verdict_id=verdict.claim_id,
-        status=verdict.status,
-        reasons=verdict.reasons,
-        revision_request=verdict.revision_request,
-        call_id=verdict.call_id,
-        proposal_hash=verdict.proposal_hash,
-        approval_id=verdict.approval_id,
-        valid_for_ms=max(0, int((verdict.ends_s - now_s()) * 1000)),
-        generation=verdict.binding.generation,
-        evaluation=verdict.evaluation,
-    )
+        return CheckAnswer.of(await desk.check(proposal))
 
 
 async def dispatch(call: Call, asked: DispatchAsked) -> DispatchAnswer:
@@ -181,8 +166,3 @@ def _check_trust(caller: Caller, field: str, observed: Observed) -> None:
     if observed.trust not in caller.known.trust:
         allowed = ", ".join(sorted(caller.known.trust))
         raise TrustNotAllowedError(field, observed.trust, allowed)
-
-
-def _fields(observed: Observed) -> ObservationFields:
-    given = {name: getattr(observed, name) for name in Observed.__struct_fields__}
-    return cast("ObservationFields", {n: value for n, value in given.items() if value is not None})

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from pmcl.hosts.gateway.messages import HealthAnswer, ReadyAnswer
+from pmcl.hosts.desk import Problem
+from pmcl.hosts.gateway.health import HealthAnswer, ReadyAnswer
 from pmcl.hosts.gateway.operations import OPERATIONS, Operation
-from pmcl.hosts.gateway.problems import Problem
 from pmcl.hosts.hooks import AGENTS
 
 __all__ = ["openapi"]

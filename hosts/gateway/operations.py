@@ -9,15 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.contracts import limits
-from pmcl.hosts.gateway import handlers
-from pmcl.hosts.gateway.checks import (
-    CheckAnswer,
-    PlanCheckAsked,
-    RecommendationCheckAsked,
-    ToolCheckAsked,
-)
-from pmcl.hosts.gateway.messages import (
+from pmcl.hosts.desk import (
     BeginAsked,
+    CheckAnswer,
     DispatchAnswer,
     DispatchAsked,
     LeaseAnswer,
@@ -26,10 +20,14 @@ from pmcl.hosts.gateway.messages import (
     ObserveAsked,
     OutcomeAnswer,
     OutcomeAsked,
+    PlanCheckAsked,
+    RecommendationCheckAsked,
     Stored,
+    ToolCheckAsked,
     TurnAnswer,
     TurnAsked,
 )
+from pmcl.hosts.gateway import handlers
 from pmcl.hosts.hooks import HookAnswer, client
 
 __all__ = ["OPERATIONS", "Operation"]

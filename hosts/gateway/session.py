@@ -15,8 +15,8 @@ from pmcl.contracts import AuthoritySnapshot, HostError, PmclError
 from pmcl.hosts.client import Host
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.config import HostConfig
+from pmcl.hosts.desk import Desk
 from pmcl.hosts.gateway.defects import where
-from pmcl.hosts.gateway.desk import Desk
 
 __all__ = ["Session", "Terms"]
 
@@ -59,6 +59,11 @@ class Session:
     def desk(self) -> Desk | None:
         """What it has open; `None` before it is connected and after its end."""
         return None if self.ended else self._desk
+
+    @property
+    def usable(self) -> bool:
+        """Whether it takes new requests: it is neither closing nor replaced."""
+        return not (self._retired or self._ending.is_set() or self.ended)
 
     @property
     def fenced(self) -> bool:

@@ -17,7 +17,7 @@ from pmcl.contracts import BusyError, LeaseNotFoundError, PmclError
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.gateway.access import Caller
 from pmcl.hosts.gateway.config import GatewayConfig
-from pmcl.hosts.gateway.problems import GatewayRefusedError
+from pmcl.hosts.gateway.refusals import GatewayRefusedError
 from pmcl.hosts.gateway.session import Session, Terms
 
 __all__ = ["Sessions"]
@@ -43,7 +43,7 @@ class Sessions:
             BusyError: too many sessions are in use.
         """
         mine = self._of.setdefault(caller.nkey, [])
-        found = next((s for s in mine if s.terms == terms and not (s.retired or s.fenced)), None)
+        found = next((s for s in mine if s.terms == terms and s.usable and not s.fenced), None)
         if found is None:
             found = self._start(caller, terms)
         else:
@@ -65,7 +65,7 @@ class Sessions:
         if terms is None:
             raise LeaseNotFoundError("$", "", "a lease that was begun through this gateway")
         mine = self._of.get(caller.nkey, [])
-        if mine and not mine[-1].retired and not mine[-1].ended:
+        if mine and mine[-1].usable:
             return mine[-1]
         return self.begin(caller, terms)
 

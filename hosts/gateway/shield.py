@@ -17,11 +17,11 @@ from pmcl.hosts.gateway.access import check_source
 from pmcl.hosts.gateway.application import json_response
 from pmcl.hosts.gateway.config import GatewayConfig
 from pmcl.hosts.gateway.defects import where
-from pmcl.hosts.gateway.problems import (
+from pmcl.hosts.gateway.refusals import (
     RETRY_AFTER_S,
     GatewayRefusedError,
-    problem_of,
     status_of,
+    told,
 )
 
 __all__ = ["Shield"]
@@ -103,11 +103,11 @@ class _Exchange:
         if self._started:
             return
         status = status_of(error)
-        response = json_response(problem_of(error), status)
+        response = json_response(told(error), status)
         if status == 401:
             response.headers["www-authenticate"] = "Bearer"
         elif status == 405:
-            response.headers["allow"] = problem_of(error).limit
+            response.headers["allow"] = told(error).limit
         elif status == 503:
             response.headers["retry-after"] = str(RETRY_AFTER_S)
         await response(self._scope, self.receive, self.send)

@@ -39,7 +39,7 @@ async def test_killed_gateway_leaves_its_claim_unknown_once(world: World) -> Non
         evaluation_id = verdict["verdict_id"]
         assert await until(lambda: statuses(world, evaluation_id)) == ["unknown"]
         late = await wire.outcome(verdict, "succeeded")
-        assert (late.status, late.body["code"]) == (404, "unknown_dispatch")
+        assert (late.status, late.body["code"]) == (404, "unknown_verdict")
         again = await wire.check("read_file", "/work/a", call_id="call-1")
         assert again["verdict_id"] == evaluation_id
         assert (await wire.claim(again, "/work/a")).body["code"] == "claimed"

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import anyio
 import pytest
 
+from pmcl.hosts.desk import Desk
 from pmcl.hosts.gateway import GatewayConfig, run_gateway
 from pmcl.hosts.gateway.connection import BoundedProtocol
 from tests.integration.gateway.wire import Answer, Wire, exchange, parsed
@@ -170,7 +171,7 @@ async def test_idle_session_is_closed_and_comes_back(
 
         async def begun_again() -> bool:
             verdict = await wire.check("read_file", "/a")
-            assert verdict["status"] == "passed"
+            assert verdict["status"] == "passed", verdict
             assert (await wire.claim(verdict, "/a")).status == 201
             assert (await wire.outcome(verdict, "succeeded")).status == 200
             return begins() > 1
@@ -257,3 +258,25 @@ async def test_readiness_is_the_sidecars(configured: Configured, nats_server: Na
         answer = await wire.get("/v1/ready")
         assert (answer.status, answer.body) == (503, {"ready": False})
         assert (await wire.get("/v1/health")).status == 200
+
+
+async def test_session_that_is_closing_takes_no_new_call(
+    configured: Configured, nats_server: NatsServer, sidecar: Sidecar
+) -> None:
+    class Slow(Desk):
+        async def close(self) -> None:
+            closing.set()
+            await release.wait()
+
+    closing, release = anyio.Event(), anyio.Event()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pmcl.hosts.gateway.session.Desk", Slow)
+        async with opened(configured(idle_s=0.0), nats_server) as wire:
+            await wire.begin()
+            with anyio.fail_after(10):
+                await closing.wait()
+            seen = len(sidecar.asked)
+            assert (await wire.get("/v1/lease")).body["live"]
+            begun = [message.subject for message, _ in sidecar.asked[seen:]]
+            assert begun[0].endswith(".begin")
+            release.set()

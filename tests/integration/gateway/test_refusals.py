@@ -89,7 +89,7 @@ async def test_key_alone_says_scope_and_host(house: House, wire: Wire) -> None:
     assert_refused(await other.claim(verdict, "/work/a"), 404, "unknown_verdict", "$.verdict_id")
     assert (await wire.claim(verdict, "/work/a")).status == 201
     theirs = await other.outcome(verdict, "succeeded")
-    assert_refused(theirs, 404, "unknown_dispatch", "$.verdict_id")
+    assert_refused(theirs, 404, "unknown_verdict", "$.verdict_id")
     assert (await wire.outcome(verdict, "succeeded")).status == 200
 
 

@@ -1,11 +1,11 @@
-"""What crosses the gateway, but for checks: strict structs, from which OpenAPI is generated.
+"""What is asked at the desk and answered, but for checks: strict structs, the source of schemas.
 
 A request tolerates no unknown field: a misspelt claim must not be a missing one. Neither scope nor
 host is a field of any; the key says both.
 Source: SPEC A1, B1, D1, G4.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
@@ -23,13 +23,13 @@ from pmcl.contracts import (
     TrustLabel,
     Ulid,
 )
+from pmcl.hosts.observing import ObservationFields
 
 __all__ = [
     "Asked",
     "BeginAsked",
     "DispatchAnswer",
     "DispatchAsked",
-    "HealthAnswer",
     "LeaseAnswer",
     "ManyObserved",
     "ManyStored",
@@ -38,7 +38,6 @@ __all__ = [
     "OutcomeAnswer",
     "OutcomeAsked",
     "OutcomeSaid",
-    "ReadyAnswer",
     "Stored",
     "TurnAnswer",
     "TurnAsked",
@@ -110,6 +109,12 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     evidence_ids: EvidenceIds = ()
     visibility: Literal["local_only", "shareable"] = "local_only"
     observed_at: Millis | None = None
+
+    def fields(self) -> ObservationFields:
+        """Return what was given of the observation."""
+        given = {name: getattr(self, name) for name in Observed.__struct_fields__}
+        named = {name: value for name, value in given.items() if value is not None}
+        return cast("ObservationFields", named)
 
 
 class ObserveAsked(Observed, frozen=True, kw_only=True):
@@ -188,15 +193,3 @@ class TurnAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The turn is complete."""
 
     turn_id: Id
-
-
-class HealthAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The gateway answers."""
-
-    status: Literal["ok"] = "ok"
-
-
-class ReadyAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the gateway can reach the sidecar; if not, checks are degraded."""
-
-    ready: bool

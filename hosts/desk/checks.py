@@ -1,4 +1,4 @@
-"""How a proposal is put to the gateway, and how its verdict comes back.
+"""How a proposal is put to the desk, and how its verdict comes back.
 
 Source: SPEC C1, C2.
 """
@@ -28,8 +28,10 @@ from pmcl.contracts import (
     definition_hash,
     limits,
 )
-from pmcl.hosts.gateway.messages import Asked
+from pmcl.hosts.clock import now_s
+from pmcl.hosts.desk.messages import Asked
 from pmcl.hosts.proposal import Proposal
+from pmcl.hosts.verdict import Verdict
 
 __all__ = [
     "CheckAnswer",
@@ -94,7 +96,7 @@ class ToolCheckAsked(CheckAsked, frozen=True, kw_only=True):
     """A tool call, before anything was dispatched.
 
     Attributes:
-        arguments: raw, as the tool would get them; only their redacted form leaves the gateway.
+        arguments: raw, as the tool would get them; only their redacted form leaves this machine.
         plan_call_id: call id of the plan that the call belongs to; a held one holds it.
     """
 
@@ -160,3 +162,19 @@ class CheckAnswer(msgspec.Struct, frozen=True, kw_only=True):
     valid_for_ms: int
     generation: int
     evaluation: Evaluation | None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> "CheckAnswer":
+        """Return the answer that tells of a verdict."""
+        return cls(
+            verdict_id=verdict.claim_id,
+            status=verdict.status,
+            reasons=verdict.reasons,
+            revision_request=verdict.revision_request,
+            call_id=verdict.call_id,
+            proposal_hash=verdict.proposal_hash,
+            approval_id=verdict.approval_id,
+            valid_for_ms=max(0, int((verdict.ends_s - now_s()) * 1000)),
+            generation=verdict.binding.generation,
+            evaluation=verdict.evaluation,
+        )

@@ -1,4 +1,4 @@
-"""The desk of one session: each verdict is claimed once, each dispatch has one outcome, in time.
+"""The desk of one host: each verdict is claimed once, each dispatch has one outcome, in time.
 
 A caller may vanish between two requests, so whatever is open here has an end: an unclaimed verdict
 is closed by the client as `unused`, a dispatch without an outcome here as `unknown`.
@@ -16,10 +16,10 @@ import structlog
 from pmcl.contracts import BusyError, ContractError, PmclError, StaleGenerationError
 from pmcl.hosts.client import Host
 from pmcl.hosts.clock import now_s
+from pmcl.hosts.desk.errors import NotOpenError, UnknownVerdictError
+from pmcl.hosts.desk.messages import DispatchAsked, OutcomeAsked, OutcomeSaid
 from pmcl.hosts.dispatch import Dispatch, Run
 from pmcl.hosts.errors import DispatchRefusedError
-from pmcl.hosts.gateway.messages import DispatchAsked, OutcomeAsked, OutcomeSaid
-from pmcl.hosts.gateway.problems import GatewayRefusedError
 from pmcl.hosts.hooks import HookService
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.verdict import Verdict
@@ -45,7 +45,7 @@ class _Claimed(msgspec.Struct, frozen=True):
 
 
 class Desk:
-    """What one session has open, by verdict id."""
+    """What callers of one connected host have open, by verdict id."""
 
     def __init__(self, host: Host, clock: Callable[[], float] = now_s) -> None:
         self.host = host
@@ -115,7 +115,7 @@ class Desk:
 
         Raises:
             DispatchRefusedError: it may not be used, or not for these arguments.
-            GatewayRefusedError: no such verdict is known here.
+            UnknownVerdictError: it was not given here.
             HostError, LedgerError: the claim could not be written.
         """
         verdict_id = asked.verdict_id
@@ -138,7 +138,7 @@ class Desk:
         """Record the outcome of a dispatch; it is on disk when this returns.
 
         Raises:
-            GatewayRefusedError: it has one already, or was never claimed.
+            UnknownVerdictError, NotOpenError: it has one already, or was never claimed.
             ContractError: it does not fit; the dispatch is still open.
             HostError, LedgerError: it could not be recorded.
         """
@@ -183,9 +183,9 @@ class Desk:
     async def _unknown(self, verdict_id: str) -> None:
         try:
             await self.finish(verdict_id, OutcomeAsked(status="unknown"))
-            log.warning("gateway.outcome_missing", verdict=verdict_id)
+            log.warning("desk.outcome_missing", verdict=verdict_id)
         except PmclError as error:
-            log.warning("gateway.not_closed", verdict=verdict_id, error=type(error).__name__)
+            log.warning("desk.not_closed", verdict=verdict_id, error=type(error).__name__)
 
     def _drop(self, verdict_id: str, reason: str) -> None:
         self._passed.pop(verdict_id, None)
@@ -203,16 +203,14 @@ class Desk:
             return DispatchRefusedError(verdict_id, "claimed")
         ended = self._ended.get(verdict_id)
         if ended is None:
-            limit = "a verdict that was given here"
-            return GatewayRefusedError(404, "unknown_verdict", "$.verdict_id", limit=limit)
+            return UnknownVerdictError()
         return DispatchRefusedError(verdict_id, "claimed" if ended in _SAID else ended)
 
-    def _not_open(self, verdict_id: str) -> GatewayRefusedError:
+    def _not_open(self, verdict_id: str) -> PmclError:
+        if verdict_id in self._passed:
+            return NotOpenError("not_claimed")
         ended = self._ended.get(verdict_id)
-        limit = "a dispatch that waits for its outcome"
-        if ended is None:
-            return GatewayRefusedError(404, "unknown_dispatch", "$.verdict_id", limit=limit)
-        return GatewayRefusedError(409, "not_open", "$.verdict_id", value=ended, limit=limit)
+        return UnknownVerdictError() if ended is None else NotOpenError(ended)
 
 
 def _say(run: Run, asked: OutcomeAsked) -> None:
