@@ -14,6 +14,7 @@ __all__ = [
     "ConflictError",
     "ContractError",
     "DeadLetteredError",
+    "DetectorMissingError",
     "EvidencePendingError",
     "HashMismatchError",
     "HostError",
@@ -190,6 +191,12 @@ class DeadLetteredError(RefusedError):
     """The message could not be dealt with; it is kept as a dead letter for the operator."""
 
     code = "dead_lettered"
+
+
+class DetectorMissingError(RefusedError):
+    """What may hold a secret was not taken: the rules that would find it do not load here."""
+
+    code = "detector_missing"
 
 
 class LedgerUnavailableError(RefusedError):

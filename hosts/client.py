@@ -98,6 +98,7 @@ class Host:
 
         Raises:
             ContractError: the observation does not have its shape; it was not sent.
+            DetectorMissingError: it may hold a secret that nothing here would find; not sent.
             ObservationLostError: it was not stored in time, as far as is known. Should it have
                 been, the ledger still does not count it.
             HostError: the host's file is full.

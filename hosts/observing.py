@@ -72,6 +72,7 @@ class Observer:
 
         Raises:
             ContractError: an observation does not have its shape; none was sent.
+            DetectorMissingError: one may hold a secret that nothing here would find; none was sent.
             ObservationLostError: some, or all, were not stored in time.
             HostError: the host's file is full.
         """

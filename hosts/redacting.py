@@ -10,6 +10,10 @@ __all__ = ["ready_to_redact"]
 
 
 async def ready_to_redact(told: Any) -> None:
-    """Return once redacting `told` loads nothing; that is at once, unless it may hold a secret."""
+    """Return once redacting `told` loads nothing; that is at once, unless it may hold a secret.
+
+    Raises:
+        DetectorMissingError: what would be needed does not load; nothing may be sent.
+    """
     if detector_is_due(told):
         await anyio.to_thread.run_sync(load_detector)

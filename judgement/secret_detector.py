@@ -3,7 +3,8 @@
 Its patterns say how a credential begins; here each is held to a boundary on its left, and what
 grows beyond the pattern's length goes with it, so that no tail is left. The package is loaded when
 a text holds one of the literals that its patterns need, and never before. Loading takes a tenth of
-a second and reads files, so what has an event loop calls `load_detector` beside it first.
+a second and reads files, so what has an event loop calls `load_detector` beside it first. Where it
+does not load, a text that may hold such a credential is refused: it is never passed on unread.
 
 Left out of its plugins are those that find ids (Twilio, Artifactory), addresses (public IPs) or
 entropy, those whose patterns can take quadratic time (npm, OpenAI, JWT, Cloudant, IBM, SoftLayer,
@@ -19,6 +20,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pmcl.contracts import DetectorMissingError
 from pmcl.judgement.secret_hints import Hints, hints, holds_one, joined
 
 __all__ = [
@@ -83,15 +85,36 @@ _MARK: Final = re.compile(r"(\[redacted:[a-z_]{1,32}:[0-9a-f]{16}\])")
 _more = re.compile(r"[A-Za-z0-9_-]*+")
 
 
-@cache
 def patterns(module: str, name: str) -> tuple[re.Pattern[str], ...]:
-    """Return the compiled patterns of one plugin class of detect-secrets."""
-    plugins = importlib.import_module(f"detect_secrets.plugins.{module}")
-    return tuple(getattr(plugins, name).denylist)
+    """Return the compiled patterns of one plugin class of detect-secrets.
+
+    Raises:
+        DetectorMissingError: they do not load; that is found out once in a process.
+    """
+    loaded = _loaded(module, name)
+    if isinstance(loaded, str):
+        raise DetectorMissingError("$", loaded, "a detect-secrets that loads")
+    return loaded
+
+
+@cache
+def _loaded(module: str, name: str) -> tuple[re.Pattern[str], ...] | str:
+    """Return the patterns, or the name of the error that loading them ended with."""
+    try:
+        plugins = importlib.import_module(f"detect_secrets.plugins.{module}")
+        return tuple(getattr(plugins, name).denylist)
+    except (ImportError, AttributeError, SyntaxError, OSError) as error:
+        return type(error).__name__
 
 
 def load_detector() -> None:
-    """Load all rules; no text is the first that needs them after it."""
+    """Load all rules; no text is the first that needs them after it.
+
+    Raises:
+        DetectorMissingError: some do not load; a text that may need them is refused from now on.
+    """
+    for plugin in _PLUGINS:
+        _loaded(plugin.module, plugin.name)
     for plugin in _PLUGINS:
         patterns(plugin.module, plugin.name)
 
@@ -101,7 +124,7 @@ def detector_is_due(value: Any) -> bool:
 
     A value that is no JSON needs none: it is refused before.
     """
-    if patterns.cache_info().currsize == len(_PLUGINS):
+    if _loaded.cache_info().currsize == len(_PLUGINS):
         return False
     try:
         text = msgspec.json.encode(value).decode()
@@ -111,7 +134,11 @@ def detector_is_due(value: Any) -> bool:
 
 
 def mark_detected(text: str, mark: Mark) -> str:
-    """Return `text` with each credential in it replaced by `mark(kind, credential)`."""
+    """Return `text` with each credential in it replaced by `mark(kind, credential)`.
+
+    Raises:
+        DetectorMissingError: `text` may hold a credential that no rule was loaded for.
+    """
     for plugin in _PLUGINS:
         if holds_one(text, plugin.hints):
             text = _marked(text, plugin, mark)

@@ -31,7 +31,7 @@ from pmcl.bus import (
     run_server,
     trim_intake,
 )
-from pmcl.contracts import BusError
+from pmcl.contracts import BusError, DetectorMissingError
 from pmcl.hosts.hooks import built_in_rules
 from pmcl.judgement import EffectRules, load_detector
 from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, LedgerKey
@@ -174,7 +174,7 @@ async def _working(
         await requests.serve(tasks)
         for handler in crew.streams:
             tasks.start_soon(_consume, cell, working, handler, settings.stream_slots)
-        tasks.start_soon(anyio.to_thread.run_sync, load_detector)
+        tasks.start_soon(_load_detector)
         tasks.start_soon(_sweep, crew.units)
         tasks.start_soon(_rewind, cell, working)
         tasks.start_soon(_trim, cell)
@@ -235,6 +235,14 @@ def _crew(
 
 def _limits(settings: Settings) -> RequestLimits:
     return RequestLimits(cell=settings.queue_cell, host=settings.queue_host)
+
+
+async def _load_detector() -> None:
+    """Load it beside the event loop; without it, what may hold a secret is refused, not passed."""
+    try:
+        await anyio.to_thread.run_sync(load_detector)
+    except DetectorMissingError as missing:
+        log.error("cell.detector_missing", error=missing.value)
 
 
 async def _consume(cell: Cell, working: Connection, handler: StreamHandler, slots: int) -> None:

@@ -11,6 +11,7 @@ from pmcl.contracts import (
     BusError,
     Contract,
     DeadLetteredError,
+    DetectorMissingError,
     RefusedError,
     decode,
     headers,
@@ -28,6 +29,7 @@ log = structlog.get_logger()
 
 _ATTEMPTS: Final = 5
 _RETRY_MS: Final = 200
+_REPAIR_MS: Final = 5_000
 _STORE_TIMEOUT_S: Final = 5.0
 _UNNUMBERED: Final = "unnumbered"
 
@@ -71,6 +73,9 @@ class StreamHandler:
         except (StoreBusyError, StoreUnavailableError) as error:
             log.warning("stream.postponed", worker=self.worker.name, error=type(error).__name__)
             return Retry(_RETRY_MS)
+        except DetectorMissingError as error:
+            log.warning("stream.postponed", worker=self.worker.name, error=type(error).__name__)
+            return Retry(_REPAIR_MS)
         except Exception as error:  # noqa: BLE001 - a poison message must not end the worker
             self._failures[key] += 1
             attempt = self._failures[key]
@@ -95,6 +100,8 @@ class StreamHandler:
             incoming = msgspec.structs.replace(incoming, body=body)
             prepared = await self.worker.prepare(incoming)
             return await self._units.numbered(self.worker, incoming, prepared)
+        except DetectorMissingError:
+            raise  # no fault of the message, which was acknowledged: it waits for the repair
         except RefusedError as refused:
             log.info("stream.refused", subject=message.subject, code=refused.code)
             await self._units.refused(incoming, refused)

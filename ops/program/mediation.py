@@ -38,7 +38,7 @@ def mediation_figures(
             "mediation",
             "MCP calls that reached a server unchecked",
             "a guard before an MCP server",
-            "this version has no MCP guard; the lines above are of the host client",
+            "not asked here; the lines above are of the host client, on which the guard stands",
             "share",
         ),
     ]

@@ -1,13 +1,16 @@
+import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmcl.judgement import redact_text
-from pmcl.judgement.secret_detector import _PLUGINS, patterns
+from pmcl.contracts import DetectorMissingError
+from pmcl.judgement import detector_is_due, load_detector, redact_text
+from pmcl.judgement.secret_detector import _PLUGINS, _loaded, patterns
 from pmcl.judgement.secret_hints import hints, holds_one
 
 KEY = b"k" * 32
@@ -76,3 +79,52 @@ def test_hints_say_what_searching_says(text: str, chosen: int) -> None:
     text = text[:20] + exact[chosen] * (chosen % 2) + text[20:]
     expected = any(each in text for each in exact) or any(each in text.lower() for each in lowered)
     assert holds_one(text, hints(exact, lowered)) == expected
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """detect-secrets does not load; returns what was tried."""
+    tried: list[str] = []
+
+    def fail(name: str) -> None:
+        tried.append(name)
+        raise ImportError(name)
+
+    _loaded.cache_clear()
+    monkeypatch.setattr(importlib, "import_module", fail)
+    yield tried
+    _loaded.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["key SG.", "an AKIA thing", "xoxb-1"])
+def test_text_that_may_hold_a_credential_is_refused_without_the_rules(
+    broken: list[str], text: str
+) -> None:
+    with pytest.raises(DetectorMissingError) as refused:
+        redact_text(text, KEY)
+    assert text not in str(refused.value)
+    assert (refused.value.code, refused.value.value) == ("detector_missing", "ImportError")
+
+
+def test_other_rules_go_on_without_it(broken: list[str]) -> None:
+    assert redact_text("nothing to see", KEY) == "nothing to see"
+    assert re.fullmatch(r"password=\[redacted:.*\]", redact_text("password=hunter2pass", KEY))
+    assert broken == []
+
+
+def test_rules_that_do_not_load_are_looked_for_once(broken: list[str]) -> None:
+    for _ in range(2):
+        with pytest.raises(DetectorMissingError):
+            load_detector()
+    assert len(broken) == len(_PLUGINS)
+    assert not detector_is_due({"text": "key SG."})  # nothing is left to be loaded
+    with pytest.raises(DetectorMissingError):
+        redact_text("key SG.", KEY)
+
+
+def test_plugin_that_has_changed_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    _loaded.cache_clear()
+    monkeypatch.setattr(importlib, "import_module", lambda _: object())
+    with pytest.raises(DetectorMissingError, match="AttributeError"):
+        load_detector()
+    _loaded.cache_clear()

@@ -4,7 +4,15 @@ import msgspec
 import pytest
 
 from pmcl.bus import BusTimeoutError, Message
-from pmcl.contracts import Contract, EvidenceRecorded, Kind, Observation, Refused, encode
+from pmcl.contracts import (
+    Contract,
+    DetectorMissingError,
+    EvidenceRecorded,
+    Kind,
+    Observation,
+    Refused,
+    encode,
+)
 from pmcl.outbox import UnitOfWork
 from pmcl.store import StoreBusyError
 from pmcl.workers import (
@@ -163,15 +171,22 @@ async def test_a_retried_message_leaves_nothing_and_comes_again(
     assert wire.published[-1][1] == b"+ACK"
 
 
-async def test_a_full_store_is_no_fault_of_the_message(
-    ledger: Ledger, desk: Desk, handler: StreamHandler, worker: _Scripted
+@pytest.mark.parametrize("what", ["store", "detector"])
+async def test_what_is_no_fault_of_the_message_lets_it_come_again(
+    ledger: Ledger, desk: Desk, handler: StreamHandler, worker: _Scripted, what: str
 ) -> None:
-    worker.error = StoreBusyError(ledger.writer._config.path, 1)
+    errors: dict[str, Exception] = {
+        "store": StoreBusyError(ledger.writer._config.path, 1),
+        "detector": DetectorMissingError("$", "ImportError", "a detect-secrets that loads"),
+    }
+    before = await ledger.tables()
+    worker.error = errors[what]
     delivery, wire = ledger.delivery(_message(desk))
     for _ in range(7):
         await handler.handle(delivery)
     assert {word.split()[0] for _, word in wire.published} == {b"-NAK"}
     assert ledger.wire.requested == []
+    assert await ledger.tables() == before
 
 
 async def test_a_message_of_another_kind_is_left_alone(
