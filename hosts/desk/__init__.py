@@ -1,5 +1,6 @@
 """Where callers that come and go put their calls: HTTP and MCP serve the same desk."""
 
+from pmcl.hosts.desk.asking import read_asked
 from pmcl.hosts.desk.checks import (
     CheckAnswer,
     CheckAsked,
@@ -25,6 +26,7 @@ from pmcl.hosts.desk.messages import (
     TurnAsked,
 )
 from pmcl.hosts.desk.problems import Problem, problem_of
+from pmcl.hosts.desk.schemas import components, object_schema
 
 __all__ = [
     "BeginAsked",
@@ -49,5 +51,8 @@ __all__ = [
     "TurnAnswer",
     "TurnAsked",
     "UnknownVerdictError",
+    "components",
+    "object_schema",
     "problem_of",
+    "read_asked",
 ]

@@ -3,21 +3,19 @@
 Source: SPEC A8.
 """
 
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import anyio
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from pmcl.contracts import ContractError, convert, parse_strict
+from pmcl.contracts import parse_strict
+from pmcl.hosts.desk import read_asked
 from pmcl.hosts.gateway.refusals import GatewayRefusedError
-from pmcl.judgement import is_open_name
 
 __all__ = ["read_json", "read_raw"]
 
 S = TypeVar("S", bound=msgspec.Struct)
-
-_UNKNOWN: Final = "Object contains unknown field `"
 
 
 async def _read(request: Request, max_bytes: int, within_s: float) -> bytes:
@@ -64,19 +62,7 @@ async def read_json(request: Request, kind: type[S], max_bytes: int, within_s: f
         GatewayRefusedError: as `read_raw`.
         ContractError: it is not strict JSON, or does not fit.
     """
-    value = parse_strict(await read_raw(request, max_bytes, within_s))
-    try:
-        return convert(value, kind)
-    except ContractError as error:
-        raise _without_names(error) from error
-
-
-def _without_names(error: ContractError) -> ContractError:
-    """Return the error, without the name of an unknown field that could be a secret."""
-    if not error.limit.startswith(_UNKNOWN):
-        return error
-    name = error.limit.removeprefix(_UNKNOWN).removesuffix("`")
-    return ContractError(error.field, name if is_open_name(name) else "", "known fields only")
+    return read_asked(parse_strict(await read_raw(request, max_bytes, within_s)), kind)
 
 
 def _too_large(max_bytes: int) -> GatewayRefusedError:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmcl.hosts.desk import Problem
+from pmcl.hosts.desk import Problem, components
 from pmcl.hosts.gateway.health import HealthAnswer, ReadyAnswer
 from pmcl.hosts.gateway.operations import OPERATIONS, Operation
 from pmcl.hosts.hooks import AGENTS
@@ -42,14 +42,11 @@ _TOLD: Final = {
 @cache
 def openapi() -> bytes:
     """Return the document as JSON."""
-    structs = [
-        kind
-        for each in OPERATIONS
-        for kind in (each.asks, each.answers)
-        if kind is not None and issubclass(kind, msgspec.Struct)
-    ]
-    everything = [*structs, HealthAnswer, ReadyAnswer, Problem]
-    _, schemas = msgspec.json.schema_components(everything, ref_template=_REF)
+    structs: list[type[msgspec.Struct]] = [HealthAnswer, ReadyAnswer, Problem]
+    for each in OPERATIONS:
+        structs.append(each.answers)
+        if each.asks is not None and issubclass(each.asks, msgspec.Struct):
+            structs.append(each.asks)
     paths: dict[str, dict[str, Any]] = _open_paths()
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
@@ -64,7 +61,7 @@ def openapi() -> bytes:
         "security": [{"key": []}],
         "paths": paths,
         "components": {
-            "schemas": _ecma(schemas),
+            "schemas": components(structs, _REF),
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": "The host's seed"}
             },
@@ -131,13 +128,3 @@ def _refusal(status: int) -> dict[str, Any]:
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         refusal["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
     return refusal
-
-
-def _ecma(value: Any) -> Any:
-    r"""Return a schema whose patterns are JSON Schema's: its `$` is what Python writes as `\Z`."""
-    if isinstance(value, dict):
-        return {
-            name: part.replace("\\Z", "$") if name == "pattern" else _ecma(part)
-            for name, part in value.items()
-        }
-    return [_ecma(part) for part in value] if isinstance(value, list) else value

@@ -1,6 +1,16 @@
 """The commands of `pmcl`, one module for each group; importing this door registers them all."""
 
-from pmcl.ops.commands import approvals, evaluate, guard, hooks, hosts, judging, record, sidecar
+from pmcl.ops.commands import (
+    approvals,
+    evaluate,
+    guard,
+    hooks,
+    hosts,
+    judging,
+    mcp,
+    record,
+    sidecar,
+)
 from pmcl.ops.commands.groups import app
 
 __all__ = [
@@ -11,6 +21,7 @@ __all__ = [
     "hooks",
     "hosts",
     "judging",
+    "mcp",
     "record",
     "sidecar",
 ]

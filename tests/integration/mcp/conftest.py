@@ -1,0 +1,3 @@
+from tests.integration.guard.conftest import guards
+
+__all__ = ["guards"]
