@@ -3,7 +3,14 @@
 from pmcl.ledger import approvals, evaluations, evidence, holds, leases, outcomes, payloads, turns
 from pmcl.ledger.fold import FoldError, fold
 from pmcl.ledger.keys import KEY_BYTES, LedgerKey
-from pmcl.ledger.record import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, apply, record
+from pmcl.ledger.record import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    SCHEMAS,
+    apply,
+    ledger_config,
+    record,
+)
 
 __all__ = [
     "APPLICATION_ID",
@@ -19,6 +26,7 @@ __all__ = [
     "fold",
     "holds",
     "leases",
+    "ledger_config",
     "outcomes",
     "payloads",
     "record",

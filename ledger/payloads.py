@@ -12,7 +12,7 @@ import msgspec
 
 from pmcl.contracts import Evaluated, Event, EvidenceRecorded, PayloadRetaken, keyed_digest
 from pmcl.judgement import Excerpt, Observed
-from pmcl.store import Reader, Transaction, load_queries
+from pmcl.store import Reader, Row, Transaction, load_queries
 
 __all__ = [
     "SALT_BYTES",
@@ -20,8 +20,11 @@ __all__ = [
     "Payload",
     "commitments",
     "content_of",
+    "copy_kept",
+    "count_lacking",
     "envelope_of",
     "keep",
+    "kept_after",
     "newest_excerpts",
     "same_content",
     "stray",
@@ -121,6 +124,31 @@ async def commitments(reader: Reader, envelopes: Sequence[Envelope]) -> dict[tup
         (row["scope"], row["id"]): keyed_digest(bytes(row["salt"]), bytes(row["content"]))
         for row in rows
     }
+
+
+async def kept_after(reader: Reader, payload: int, max_rows: int) -> list[Row]:
+    """Return the payloads behind number `payload`, in the order in which they were kept."""
+    return await reader.all(_queries.kept_after, payload=payload, max_rows=max_rows)
+
+
+def copy_kept(tx: Transaction, row: Row) -> bool:
+    """Return whether the payload of another ledger is what an envelope here commits to, and kept.
+
+    It keeps its number, and so its place among the newest, unless that is taken.
+    """
+    envelope = tx.one(_queries.commitment, scope=row["scope"], id=row["id"])
+    found = keyed_digest(bytes(row["salt"]), bytes(row["content"]))
+    if envelope is None or envelope["commitment"] != found:
+        return False
+    columns = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a Row is no mapping
+    return tx.run(_queries.copy, **columns) == 1
+
+
+def count_lacking(tx: Transaction) -> int:
+    """Return how many envelopes have no payload although it was not erased."""
+    row = tx.one(_queries.lacking)
+    assert row is not None
+    return int(row["lacking"])
 
 
 async def stray(reader: Reader) -> tuple[str, str] | None:

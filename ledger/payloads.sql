@@ -40,3 +40,25 @@ SELECT p.scope, p.id FROM payloads AS p
 WHERE NOT EXISTS (SELECT 1 FROM evidence AS e WHERE e.scope = p.scope AND e.evidence_id = p.id)
   AND NOT EXISTS (SELECT 1 FROM evaluations AS e WHERE e.evaluation_id = p.id)
 LIMIT 1;
+
+-- name: kept_after
+SELECT * FROM payloads WHERE payload > :payload ORDER BY payload LIMIT :max_rows;
+
+-- name: commitment
+SELECT commitment FROM evidence WHERE scope = :scope AND evidence_id = :id AND erased = 0
+UNION ALL
+SELECT commitment FROM evaluations WHERE evaluation_id = :id AND scope = :scope
+LIMIT 1;
+
+-- name: copy
+INSERT INTO payloads (payload, scope, id, salt, content, detail_digest, told, excerpt)
+VALUES (CASE WHEN NOT EXISTS (SELECT 1 FROM payloads WHERE payload = :payload) THEN :payload END,
+        :scope, :id, :salt, :content, :detail_digest, :told, :excerpt)
+ON CONFLICT (scope, id) DO NOTHING;
+
+-- name: lacking
+SELECT (SELECT count(*) FROM evidence AS e WHERE e.erased = 0 AND NOT EXISTS
+            (SELECT 1 FROM payloads AS p WHERE p.scope = e.scope AND p.id = e.evidence_id))
+     + (SELECT count(*) FROM evaluations AS e WHERE NOT EXISTS
+            (SELECT 1 FROM payloads AS p WHERE p.scope = e.scope AND p.id = e.evaluation_id))
+    AS lacking;

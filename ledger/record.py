@@ -4,6 +4,7 @@ Live work, folding a tail and a rebuild all run `apply`.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from pmcl.contracts import (
@@ -33,9 +34,9 @@ from pmcl.contracts import (
 from pmcl.ledger import approvals, evaluations, evidence, holds, leases, outcomes, payloads, turns
 from pmcl.outbox import SCHEMAS as OUTBOX_SCHEMAS
 from pmcl.outbox import UnitOfWork
-from pmcl.store import Transaction
+from pmcl.store import StoreConfig, Transaction
 
-__all__ = ["APPLICATION_ID", "SCHEMAS", "SCHEMA_VERSION", "apply", "record"]
+__all__ = ["APPLICATION_ID", "SCHEMAS", "SCHEMA_VERSION", "apply", "ledger_config", "record"]
 
 APPLICATION_ID: Final = 0x504D434C
 """`PMCL` in ASCII: what marks the file as ours."""
@@ -51,6 +52,13 @@ SCHEMAS: Final = (
     approvals.SCHEMA,
     outcomes.SCHEMA,
 )
+
+
+def ledger_config(path: Path) -> StoreConfig:
+    """Return how a ledger's file is opened and, where there is none, made."""
+    return StoreConfig(
+        path=path, schemas=SCHEMAS, application_id=APPLICATION_ID, version=SCHEMA_VERSION
+    )
 
 
 def _nothing(tx: Transaction, event: Event) -> None:

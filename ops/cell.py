@@ -34,7 +34,7 @@ from pmcl.bus import (
 from pmcl.contracts import BusError, DetectorMissingError
 from pmcl.hosts.hooks import built_in_rules
 from pmcl.judgement import EffectRules, load_detector
-from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, LedgerKey
+from pmcl.ledger import LedgerKey, ledger_config
 from pmcl.ops.gateway import load_gateway, open_gateway
 from pmcl.ops.record.folding import fold_tail, take_back
 from pmcl.ops.registry import HostRegistry
@@ -42,7 +42,7 @@ from pmcl.ops.rules import load_rules
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key, use_state_dir
 from pmcl.outbox import Relay, RelayConfig, journal
-from pmcl.store import StoreBusyError, StoreConfig, StoreUnavailableError, Writer, open_writer
+from pmcl.store import StoreBusyError, StoreUnavailableError, Writer, open_writer
 from pmcl.workers import (
     CheckpointWorker,
     CommitSignal,
@@ -129,7 +129,7 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
         url = settings.server_url or _embedded(server).url
         await check_server(settings.server_monitor_url or _embedded(server).monitor_url)
         cell = Cell(url, keyring, registry, server)
-        writer = await stack.enter_async_context(open_writer(_store(settings)))
+        writer = await stack.enter_async_context(open_writer(ledger_config(settings.ledger_path)))
         working = await stack.enter_async_context(_working(settings, cell, rules, writer))
         gateway = open_gateway(settings, url, registry, rules, lambda: working.ready)
         cell.gateway_url = await stack.enter_async_context(gateway)
@@ -139,15 +139,6 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
 def _embedded(server: EmbeddedServer | None) -> EmbeddedServer:
     assert server is not None
     return server
-
-
-def _store(settings: Settings) -> StoreConfig:
-    return StoreConfig(
-        path=settings.ledger_path,
-        schemas=SCHEMAS,
-        application_id=APPLICATION_ID,
-        version=SCHEMA_VERSION,
-    )
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from pmcl.store.errors import (
 )
 from pmcl.store.queries import Queries, load_queries
 from pmcl.store.reader import Reader, open_reader
+from pmcl.store.scan import scan
 from pmcl.store.transaction import Row, Transaction
 from pmcl.store.writer import Writer, open_writer
 
@@ -26,4 +27,5 @@ __all__ = [
     "load_queries",
     "open_reader",
     "open_writer",
+    "scan",
 ]

@@ -1,8 +1,12 @@
-"""`pmcl audit`: whether the record is what it was."""
+"""`pmcl audit` and `rebuild`: the record itself, checked and made again."""
 
 import sys
+from pathlib import Path
+from typing import Annotated
 
-from pmcl.ops.commands.groups import Json, StateDir, audit_app, run, settings_of
+from cyclopts import Parameter
+
+from pmcl.ops.commands.groups import Json, StateDir, app, audit_app, run, settings_of
 from pmcl.ops.console import print_json
 
 BROKEN = 2
@@ -22,4 +26,29 @@ def verify(*, state_dir: StateDir = None, json: Json = False) -> None:
     report = run(audit_record, settings_of(state_dir=state_dir), quiet=json)
     print_json(report) if json else show_audit(report)
     if not report["sound"]:
+        sys.exit(BROKEN)
+
+
+@app.command
+def rebuild(
+    *,
+    source: Annotated[Path | None, Parameter(name="--from")] = None,
+    replace: Annotated[bool, Parameter(negative=())] = False,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Fold all events into an empty ledger and compare; exit code 2 where they differ.
+
+    Args:
+        source: A ledger whose journal is folded, in place of LOG.
+        replace: Put the new ledger in the old one's place; that is kept beside it.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.record.rebuild import rebuild_ledger, show_rebuild
+
+    settings = settings_of(state_dir=state_dir)
+    report = run(rebuild_ledger, settings, source, replace=replace, quiet=json)
+    print_json(report) if json else show_rebuild(report)
+    if not report["same"]:
         sys.exit(BROKEN)

@@ -6,6 +6,7 @@ use the state directory meanwhile.
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 import anyio.to_thread
@@ -22,7 +23,7 @@ from pmcl.contracts import LedgerError
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid, use_state_dir
 
-__all__ = ["check_ledger", "reach_log"]
+__all__ = ["check_file", "check_ledger", "is_there", "reach_log"]
 
 _CONNECT_S: Final = 10.0
 
@@ -33,24 +34,42 @@ def check_ledger(settings: Settings) -> None:
         raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
 
 
+def check_file(path: Path) -> None:
+    """Raise `LedgerError` unless there is a file."""
+    if not path.is_file():
+        raise LedgerError(f"{path}: there is no such file")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file; one look at the disk, for coroutines that may afford it."""
+    return path.exists()
+
+
 @asynccontextmanager
-async def reach_log(settings: Settings) -> AsyncIterator[Connection]:
+async def reach_log(settings: Settings, *, alone: bool = False) -> AsyncIterator[Connection]:
     """Yield a connection that may read LOG, and nothing else.
 
+    Args:
+        settings: name the ledger and its server.
+        alone: no sidecar may run meanwhile.
+
     Raises:
-        StateDirInUseError: a sidecar is just starting.
+        StateDirInUseError: a sidecar runs, or is just starting, and none may.
         BusError: the server does not answer.
     """
+    embedded = settings.server_url is None
+    idle = running_pid(settings.state_dir) is None
     async with AsyncExitStack() as stack:
-        running = settings.server_url is not None or running_pid(settings.state_dir) is not None
-        if not running:
+        if alone or (embedded and idle):
             stack.enter_context(use_state_dir(settings.state_dir))
         keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
         config = ServerConfig(state_dir=settings.state_dir / "nats")
-        if running:
-            url = settings.server_url or prepare_server(config, keyring).url
-        else:
+        if settings.server_url is not None:
+            url = settings.server_url
+        elif idle:
             url = (await stack.enter_async_context(run_server(config, keyring))).url
+        else:
+            url = prepare_server(config, keyring).url
         opened = open_connection(keyring.connection_config("relay", url))
         connection = await stack.enter_async_context(opened)
         await connection.wait_ready(_CONNECT_S)

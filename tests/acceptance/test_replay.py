@@ -1,7 +1,6 @@
 """What was done is not done again: INTAKE and LOG fed to every worker once more change no row."""
 
 import random
-from pathlib import Path
 
 import anyio
 import msgspec
@@ -22,10 +21,10 @@ from pmcl.bus import (
 from pmcl.bus.jetstream import call
 from pmcl.contracts import parse_subject
 from pmcl.hosts import Host
-from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS
+from pmcl.ledger import ledger_config
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.state_dir import ledger_key
-from pmcl.store import StoreConfig, Writer, open_writer
+from pmcl.store import Writer, open_writer
 from pmcl.workers import ObserveWorker, OutcomeWorker, StreamHandler, Units
 from tests.acceptance.facts import count, digests, log_is_the_journal, rows, until
 from tests.acceptance.load import loading
@@ -103,7 +102,7 @@ async def test_both_streams_fed_to_every_worker_change_no_row(world: World, seed
     async with (
         world.admin() as admin,
         open_connection(world.server.connection_config("worker")) as working,
-        open_writer(store_config(world.ledger)) as writer,
+        open_writer(ledger_config(world.ledger)) as writer,
     ):
         await working.wait_ready(10)
         messages = [*await all_of(admin, INTAKE), *await all_of(admin, LOG)]
@@ -129,12 +128,6 @@ def handlers(world: World, working: Connection, writer: Writer) -> list[StreamHa
     registry = HostRegistry(world.server.keyring)
     observe = ObserveWorker(ledger_key(world.state_dir), registry.allowed_trust)
     return [StreamHandler(working, units, worker) for worker in (observe, OutcomeWorker())]
-
-
-def store_config(ledger: Path) -> StoreConfig:
-    return StoreConfig(
-        path=ledger, schemas=SCHEMAS, application_id=APPLICATION_ID, version=SCHEMA_VERSION
-    )
 
 
 async def all_of(admin: Connection, stream: str) -> list[Message]:

@@ -10,18 +10,23 @@ from typing import Any
 import anyio
 
 from pmcl.bus import (
+    LOG,
     Connection,
     Credentials,
     Identity,
     Keyring,
+    LogRow,
     ServerConfig,
+    append_batch,
     open_connection,
+    recreate_log,
     run_server,
 )
 from pmcl.hosts import Host, HostConfig
 from pmcl.ops.cell import Cell, run_cell
 from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
+from pmcl.outbox import journal
 from pmcl.outbox.journal import GENESIS, chain_hash
 from pmcl.store import open_reader
 from tests.acceptance.world import AUTHORITY, about, deleting, reading
@@ -109,6 +114,16 @@ class Office:
             changed = database.execute(sql, params).rowcount
             assert changed > 0
             database.commit()
+
+    async def log_ends_at(self, last: int) -> None:
+        """Let LOG lack what comes behind a row; no sidecar runs."""
+        async with self.bus("admin", "relay") as (admin, relay), open_reader(self.ledger) as reader:
+            rows = [
+                LogRow(row.subject, row.body, row.hash)
+                for row in await journal.read(reader, 0, max_rows=last)
+            ]
+            await recreate_log(admin, 1)
+            await append_batch(relay, LOG, rows, 0, WITHIN_S)
 
     def copy(self) -> Path:
         """Return a copy of the ledger as it is now, whoever writes it."""

@@ -25,11 +25,12 @@ _QUERIES = [
 _parameter = re.compile(r":([a-z_]+)")
 
 # Parked outcomes are few and each is looked at: the evaluation is found by its key. The ids that
-# are put into one row were found by an index. An audit looks at all payloads.
+# are put into one row were found by an index. An audit and a rebuild look at all payloads.
 _SCANS = {
     ("evaluations", "pending"): ["SCAN (subquery-1)"],
     ("outcomes", "count"): ["SCAN CONSTANT ROW"],
     ("outcomes", "linkable"): ["SCAN p"],
+    ("payloads", "lacking"): ["SCAN CONSTANT ROW", "SCAN e", "SCAN e"],
     ("payloads", "found"): ["SCAN w VIRTUAL TABLE INDEX 1:"],
 }
 

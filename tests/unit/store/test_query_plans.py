@@ -24,12 +24,20 @@ SCANS = {
     ("ledger/outcomes", "linkable"): "parked outcomes only: they leave as soon as they link",
     ("ledger/approvals", "waiting"): "asked by an operator; a bounded number of each host",
     ("ledger/approvals", "orphaned"): "those that wait only: a bounded number of each host",
+    ("ledger/payloads", "lacking"): "asked by an operator, never while a verdict waits",
     ("ledger/payloads", "found"): "the ids that it was given, each found by key",
     ("ledger/payloads", "stray"): "asked by an operator, never while a verdict waits",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "known"): "asked by an operator, never while a verdict waits",
     ("ops/demo", "counts"): "a ledger of a few rows",
+}
+
+
+# A whole ledger is held against another one, by an operator who waits for it.
+SCANS |= {
+    ("record/compare", name): "compares whole tables"
+    for name in Queries(FILES["record/compare"].read_text()).texts
 }
 
 

@@ -38,8 +38,8 @@ from pmcl.contracts import (
     headers,
     proposal_hash,
 )
-from pmcl.ledger import APPLICATION_ID, SCHEMA_VERSION, SCHEMAS, LedgerKey
-from pmcl.store import StoreConfig, Writer, open_writer
+from pmcl.ledger import LedgerKey, ledger_config
+from pmcl.store import Writer, open_writer
 from pmcl.workers import (
     CheckpointWorker,
     Incoming,
@@ -322,8 +322,5 @@ def without(tables: Tables, *names: str) -> Tables:
 
 @asynccontextmanager
 async def open_ledger(path: Path) -> AsyncIterator[Ledger]:
-    config = StoreConfig(
-        path=path, schemas=SCHEMAS, application_id=APPLICATION_ID, version=SCHEMA_VERSION
-    )
-    async with open_writer(config) as writer:
+    async with open_writer(ledger_config(path)) as writer:
         yield Ledger(writer)

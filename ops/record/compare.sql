@@ -1,0 +1,47 @@
+-- name: approvals
+SELECT * FROM approvals ORDER BY approval_id;
+
+-- name: audits
+SELECT * FROM audits ORDER BY audit_id;
+
+-- name: evaluations
+SELECT * FROM evaluations ORDER BY evaluation_id;
+
+-- name: evidence
+SELECT * FROM evidence ORDER BY sequence;
+
+-- name: held_resources
+SELECT * FROM held_resources ORDER BY resource_key, hold_id;
+
+-- name: holds
+SELECT * FROM holds ORDER BY hold_id;
+
+-- name: inbox_beyond
+SELECT * FROM inbox_beyond ORDER BY scope, host, epoch, number;
+
+-- name: inbox_watermarks
+SELECT * FROM inbox_watermarks ORDER BY scope, host, epoch;
+
+-- name: journal
+SELECT * FROM journal ORDER BY sequence;
+
+-- name: leases
+SELECT * FROM leases ORDER BY lease_id;
+
+-- name: listed_outcomes
+SELECT * FROM listed_outcomes ORDER BY outcome_id, evaluation_id;
+
+-- name: outcome_counts
+SELECT * FROM outcome_counts ORDER BY scope, level, key, mode;
+
+-- name: outcomes
+SELECT * FROM outcomes ORDER BY outcome_id;
+
+-- name: parked_outcomes
+SELECT * FROM parked_outcomes ORDER BY evaluation_id, outcome_id;
+
+-- name: payloads
+SELECT * FROM payloads ORDER BY payload;
+
+-- name: turns
+SELECT * FROM turns ORDER BY scope, host, turn_id;
