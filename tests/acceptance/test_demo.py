@@ -90,7 +90,7 @@ async def added(state_dir: Path, name: str = "alice") -> Path:
     path = state_dir / f"{name}.json"
     arguments = ("--scope", "demo", "--out", str(path), "--state-dir", str(state_dir), "--json")
     said = one(await run("host", "add", name, *arguments))
-    assert said == {"credentials": str(path)}
+    assert said == {"credentials": str(path), "profile": str(path.with_suffix(".toml"))}
     return path
 
 
