@@ -54,10 +54,14 @@ def public_key(seed: str) -> str:
     """Return the public key that belongs to `seed`.
 
     Raises:
-        KeyringError: not a seed.
+        KeyringError: not a seed, or not as it was made: its checksum counts.
     """
     try:
-        return str(nkeys.from_seed(bytearray(seed.encode())).public_key.decode())
+        encoded = bytearray(seed.encode())
+        prefix, secret = nkeys.decode_seed(encoded)
+        if nkeys.encode_seed(bytes(secret), prefix) != encoded:
+            raise KeyringError("this is not an nkey seed as it was made")
+        return str(nkeys.from_seed(encoded).public_key.decode())
     except (nkeys.NkeysError, ValueError) as error:
         raise KeyringError("this is not an nkey seed") from error
 

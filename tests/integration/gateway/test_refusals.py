@@ -40,6 +40,10 @@ def _unregistered(key: str) -> str:
     return f"Bearer {new_seed()}"
 
 
+def _mistyped(key: str) -> str:
+    return f"Bearer {key[:-1]}{'A' if key[-1] != 'A' else 'B'}"
+
+
 def _cut(key: str) -> str:
     return f"Bearer {key[:-1]}"
 
@@ -57,6 +61,7 @@ def _cut(key: str) -> str:
         lambda key: "Bearer \u00fc" + key[1:],
         _unregistered,
         _cut,
+        _mistyped,
     ],
 )
 async def test_wrong_keys_are_answered_alike_and_shown_nowhere(

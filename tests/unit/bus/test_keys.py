@@ -134,3 +134,12 @@ def test_a_broken_key_file_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(KeyringError):
         Keyring(tmp_path)
+
+
+def test_seed_counts_only_as_it_was_made() -> None:
+    seed = new_seed()
+    other = "A" if seed[-1] != "A" else "B"
+    for changed in (seed[:-1] + other, seed[:-2], seed + "=", seed.lower(), f" {seed}", "", "S"):
+        with pytest.raises(KeyringError):
+            public_key(changed)
+    assert public_key(seed).startswith("U")
