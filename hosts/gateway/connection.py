@@ -25,15 +25,15 @@ class BoundedProtocol(H11Protocol):
     connections_max = 256
     header_s = 10.0
     """How long a request's line and headers may take."""
-    closing_s = 5.0
-    """How long the last bytes may take when it is closed."""
+    unread_s = 5.0
+    """How long the client may take nothing of what is sent, also when it is closed."""
     tick_s = 0.5
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._watcher: asyncio.TimerHandle | None = None
         self._since_s = 0.0
-        self._closing = False
+        self._unread_since_s: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Watch the connection from now on; one too many is refused."""
@@ -65,16 +65,26 @@ class BoundedProtocol(H11Protocol):
         limit = f"HTTP/1.1 with at most {HEADER_MAX_BYTES} bytes of headers"
         self._answer(GatewayRefusedError(400, "malformed", "$", limit=limit))
 
+    def pause_writing(self) -> None:
+        """The client does not read: it has a while to begin."""
+        self._unread_since_s = self.loop.time()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """The client reads."""
+        self._unread_since_s = None
+        super().resume_writing()
+
     def _watch(self) -> None:
         now_s = self.loop.time()
         cycle: RequestResponseCycle | None = self.cycle
         under_way = cycle is not None and not cycle.response_complete
-        if self.transport.is_closing():
-            if self._closing and now_s - self._since_s > self.closing_s:
+        if self.transport.is_closing() and self._unread_since_s is None:
+            self._unread_since_s = now_s
+        if self._unread_since_s is not None:
+            if now_s - self._unread_since_s > self.unread_s:
                 self.transport.abort()
                 return
-            if not self._closing:
-                self._closing, self._since_s = True, now_s
         elif not under_way and now_s - self._since_s > self.header_s:
             limit = f"a request's line and headers within {self.header_s:g} s"
             self._answer(GatewayRefusedError(408, "too_slow", "$", limit=limit))

@@ -9,6 +9,8 @@ from tests.acceptance.facts import count, rows, until
 from tests.acceptance.world import World
 from tests.integration.gateway.wire import Wire
 
+SECRET = "ghp_" + "a1B2c3D4" * 5
+
 pytestmark = pytest.mark.anyio
 
 
@@ -53,10 +55,18 @@ async def test_stopped_sidecar_closes_what_is_open_and_keeps_its_port(world: Wor
         await wire.begin()
         verdict = await wire.check("read_file", "/work/a")
         assert (await wire.claim(verdict, "/work/a")).status == 201
+        await wire.check("read_file", "/work/b", goal=f"Log in with the token {SECRET}")
         running.send(signal.SIGTERM)
         assert await running.ends() == 0, running.errors
         assert wire.key is not None
         assert wire.key not in running.errors
     assert await statuses(world, verdict["verdict_id"]) == ["unknown"]
+    files = [path for path in world.directory.rglob("*") if path.is_file()]
+    assert [
+        path
+        for path in files
+        for secret in (wire.key, SECRET)
+        if secret.encode() in path.read_bytes()
+    ] == []
     async with world.sidecar():
         assert wire_of(world).port == wire.port

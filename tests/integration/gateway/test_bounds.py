@@ -1,28 +1,20 @@
 """Nobody holds the gateway up: sizes, times and numbers of everything have a bound."""
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 
 import anyio
 import pytest
+import structlog
 
 from pmcl.hosts.desk import Desk
-from pmcl.hosts.gateway import GatewayConfig, run_gateway
 from pmcl.hosts.gateway.connection import BoundedProtocol
+from tests.integration.gateway.opening import Configured, opened
 from tests.integration.gateway.wire import Answer, Wire, exchange, parsed
-from tests.integration.hosts.sidecar import Sidecar, evaluation_of, until
+from tests.integration.hosts.sidecar import Sidecar, until
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
-
-Configured = Callable[..., GatewayConfig]
-
-
-@asynccontextmanager
-async def opened(config: GatewayConfig, nats_server: NatsServer) -> AsyncIterator[Wire]:
-    async with run_gateway(config) as url:
-        yield Wire(url, nats_server.credentials("s", "a").seed)
 
 
 def head(wire: Wire, *lines: str, path: str = "/v1/turns") -> bytes:
@@ -163,120 +155,45 @@ async def test_sessions_are_bounded_and_an_idle_one_gives_way(
         assert (await wire.get("/v1/lease")).body["generation"] is not None
 
 
-async def test_idle_session_is_closed_and_comes_back(
-    configured: Configured, nats_server: NatsServer, sidecar: Sidecar
-) -> None:
-    async with opened(configured(idle_s=0.0), nats_server) as wire:
-        await wire.begin()
-
-        async def begun_again() -> bool:
-            verdict = await wire.check("read_file", "/a")
-            assert verdict["status"] == "passed", verdict
-            assert (await wire.claim(verdict, "/a")).status == 201
-            assert (await wire.outcome(verdict, "succeeded")).status == 200
-            return begins() > 1
-
-        def begins() -> int:
-            return sum(1 for message, _ in sidecar.asked if message.subject.endswith(".begin"))
-
-        await until(begun_again)
-
-
-async def test_unclaimed_verdict_ends_as_unused(
-    configured: Configured, nats_server: NatsServer, sidecar: Sidecar
-) -> None:
-    sidecar.answer = lambda request: evaluation_of(request, valid_for_ms=50)
-    async with opened(configured(), nats_server) as wire:
-        await wire.begin()
-        verdict = await wire.check("read_file", "/a")
-
-        async def unused() -> bool:
-            return any(b'"status":"unused"' in message.data for message in await sidecar.stored())
-
-        await until(unused)
-        refused = await wire.claim(verdict, "/a")
-        assert (refused.status, refused.body["code"]) == (409, "expired")
-
-
-async def test_open_dispatches_are_unknown_when_the_gateway_stops(
-    configured: Configured, nats_server: NatsServer, sidecar: Sidecar
-) -> None:
-    async with opened(configured(), nats_server) as wire:
-        await wire.begin()
-        verdict = await wire.check("read_file", "/a")
-        await wire.check("read_file", "/b")
-        assert (await wire.claim(verdict, "/a")).status == 201
-    outcomes = [json.loads(message.data) for message in await sidecar.stored()]
-    assert sorted(outcome["status"] for outcome in outcomes) == ["unknown", "unused"]
-    [unknown] = [outcome for outcome in outcomes if outcome["status"] == "unknown"]
-    assert unknown["evaluation_id"] == verdict["verdict_id"]
-
-
-async def test_away_sidecar_degrades_and_is_never_an_error(
-    configured: Configured, nats_server: NatsServer, sidecar: Sidecar
-) -> None:
-    async with opened(configured(), nats_server) as wire:
-        await wire.begin()
-        nats_server.kill()
-        held = await wire.check("delete_file", "/a")
-        assert (held["status"], held["evaluation"]) == ("held", None)
-        assert held["reasons"][0].startswith("degraded.")
-        inspected = await wire.check("read_file", "/a")
-        assert inspected["status"] == "degraded"
-        assert (await wire.claim(inspected, "/a")).status == 201
-        assert (await wire.outcome(inspected, "succeeded")).status == 200
-        assert (await wire.claim(inspected, "/a")).body["code"] == "claimed"
-
-
-async def test_begin_without_a_sidecar_is_a_lease_that_comes_later(
-    configured: Configured, nats_server: NatsServer
-) -> None:
-    nats_server.kill()
-    async with opened(configured(), nats_server) as wire:
-        lease = await wire.begin()
-        assert (lease["live"], lease["generation"]) == (False, None)
-        assert (await wire.check("read_file", "/a"))["status"] == "degraded"
-
-
 @pytest.mark.usefixtures("sidecar")
-async def test_lost_observation_is_told_by_its_key(
-    configured: Configured, nats_server: NatsServer
+async def test_client_that_reads_nothing_is_let_go(
+    configured: Configured, nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(configured(), nats_server) as wire:
-        await wire.begin()
-        nats_server.kill()
-        observed = {"source": "ls", "summary": "a", "key": "key-1"}
-        lost = await wire.post("/v1/observations", observed)
-        assert (lost.status, lost.body["code"]) == (503, "observation_lost")
-        assert lost.body["lost"] == ["key-1"]
-        assert lost.headers["retry-after"] == "1"
+    for name, bound_s in (("header_s", 0.1), ("unread_s", 0.1), ("tick_s", 0.02)):
+        monkeypatch.setattr(BoundedProtocol, name, bound_s)
+    lost = anyio.Event()
 
+    class Watched(BoundedProtocol):
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            lost.set()
 
-@pytest.mark.usefixtures("sidecar")
-async def test_readiness_is_the_sidecars(configured: Configured, nats_server: NatsServer) -> None:
-    async with opened(configured(is_ready=lambda: False), nats_server) as wire:
-        answer = await wire.get("/v1/ready")
-        assert (answer.status, answer.body) == (503, {"ready": False})
-        assert (await wire.get("/v1/health")).status == 200
-
-
-async def test_session_that_is_closing_takes_no_new_call(
-    configured: Configured, nats_server: NatsServer, sidecar: Sidecar
-) -> None:
-    class Slow(Desk):
-        async def close(self) -> None:
-            closing.set()
-            await release.wait()
-
-    closing, release = anyio.Event(), anyio.Event()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pmcl.hosts.gateway.session.Desk", Slow)
-        async with opened(configured(idle_s=0.0), nats_server) as wire:
-            await wire.begin()
+    monkeypatch.setattr("pmcl.hosts.gateway.server.BoundedProtocol", Watched)
+    async with opened(configured(request_s=0.5), nats_server) as wire:
+        ask = f"GET /openapi.json HTTP/1.1\r\nhost: 127.0.0.1:{wire.port}\r\n\r\n".encode()
+        async with await anyio.connect_tcp("127.0.0.1", wire.port) as stream:
+            await stream.send(ask * 400)
             with anyio.fail_after(10):
-                await closing.wait()
-            seen = len(sidecar.asked)
-            assert (await wire.get("/v1/lease")).body["live"]
-            begun = [message.subject for message, _ in sidecar.asked[seen:]]
-            assert begun[0].endswith(".begin")
-            release.set()
+                await lost.wait()
+
+
+async def test_defect_is_told_without_content_and_ends_nothing(
+    configured: Configured,
+    nats_server: NatsServer,
+    sidecar: Sidecar,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def broken(desk: Desk, proposal: object) -> None:
+        raise RuntimeError("content of the call")
+
+    async with opened(configured(), nats_server) as wire:
+        await wire.begin()
+        with monkeypatch.context() as patch, structlog.testing.capture_logs() as logged:
+            patch.setattr(Desk, "check", broken)
+            asked = {"goal": "g", "text": "content of the call"}
+            answer = await wire.post("/v1/checks/recommendation", asked)
+        assert (answer.status, answer.body["code"]) == (500, "failed")
+        assert "content" not in json.dumps([answer.body, logged])
+        [entry] = [entry for entry in logged if entry["event"] == "gateway.failed"]
+        assert (entry["error"], entry["line"].partition(":")[0]) == ("RuntimeError", "broken")
+        assert (await wire.check("read_file", "/a"))["status"] == "passed"
