@@ -10,7 +10,14 @@ from pathlib import Path
 
 import anyio
 
-from benchmarks import bench_hook, bench_observations, bench_relay, bench_start, bench_verdicts
+from benchmarks import (
+    bench_guard,
+    bench_hook,
+    bench_observations,
+    bench_relay,
+    bench_start,
+    bench_verdicts,
+)
 from benchmarks.bench import OpenBench, Sizes
 from benchmarks.report import as_json, print_table
 from benchmarks.rounds import Result, measure
@@ -20,6 +27,7 @@ BENCHES: dict[str, OpenBench] = {
     "verdicts": bench_verdicts.open_bench,
     "observations": bench_observations.open_bench,
     "relay": bench_relay.open_bench,
+    "guard": bench_guard.open_bench,
     "start": bench_start.open_bench,
     "hook": bench_hook.open_bench,
 }
