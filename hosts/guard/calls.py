@@ -9,6 +9,7 @@ from typing import Any, Final, TypeGuard
 import msgspec
 
 from pmcl.contracts import ContractError, canonical, limits, sha256
+from pmcl.hosts.guard.headers import version_of
 from pmcl.hosts.guard.messages import Id, Message, folded
 
 __all__ = ["CALL", "STATED", "CallFrame", "continuation_key", "is_call", "is_id", "read_call"]
@@ -19,7 +20,6 @@ STATED: Final = "_pmcl"
 
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params"})
 _PARAMS: Final = frozenset({"name", "arguments", "_meta", "task", "inputResponses", "requestState"})
-_PROTOCOL: Final = "io.modelcontextprotocol/protocolVersion"
 _ID_MAX: Final = 2**53 - 1
 _ID_MAX_CHARS: Final = 256
 _SHOWN_CHARS: Final = 64
@@ -106,7 +106,7 @@ def read_call(message: Message, has_stated: Callable[[str], bool]) -> CallFrame:
         arguments=arguments,
         stated=stated,
         params={key: value for key, value in params.items() if key != "arguments"},
-        is_modern=_PROTOCOL in meta,
+        is_modern=version_of(message) is not None,
     )
 
 

@@ -24,12 +24,21 @@ _GRACE_S: Final = 2.0
 
 
 class Child:
-    """A running server; `requests` leads to its input, `answers` comes from its output."""
+    """A running server."""
 
     def __init__(self, process: Process, requests: Pipe, answers: Pipe) -> None:
         self._process = process
-        self.requests = requests
-        self.answers = answers
+        self._requests = requests
+        self._answers = answers
+
+    @property
+    def requests(self) -> Pipe:
+        """Its standard input."""
+        return self._requests
+
+    async def receive(self) -> bytes:
+        """Return some bytes of its standard output; nothing at the end."""
+        return await self._answers.receive()
 
     async def wait(self) -> int:
         """Return its exit code, as a shell gives it: 128 and the signal when one killed it."""

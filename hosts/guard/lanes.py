@@ -5,7 +5,7 @@ from typing import Final
 import anyio
 import structlog
 
-from pmcl.hosts.guard.pipes import Pipe
+from pmcl.hosts.guard.sides import Sink
 
 __all__ = ["Lane", "Place"]
 
@@ -47,8 +47,8 @@ class Place:
 class Lane:
     """The frames to one side; whoever is too fast for it waits for a place."""
 
-    def __init__(self, pipe: Pipe, name: str) -> None:
-        self._pipe = pipe
+    def __init__(self, sink: Sink, name: str) -> None:
+        self._sink = sink
         self._name = name
         self._entrance, self._exit = anyio.create_memory_object_stream[Place](_PLACES)
         self.ended = anyio.Event()
@@ -68,7 +68,7 @@ class Lane:
         self._entrance.close()
 
     async def run(self) -> None:
-        """Let frames out until the lane is closed, then close its pipe; a broken one swallows."""
+        """Let frames out until the lane is closed, then close its sink; a broken one swallows."""
         is_broken = False
         with self._entrance, self._exit:
             async for place in self._exit:
@@ -76,9 +76,9 @@ class Lane:
                 if not data or is_broken:
                     continue
                 try:
-                    await self._pipe.send(data)
+                    await self._sink.send(data)
                 except OSError as error:
                     is_broken = True
                     log.info("guard.side_gone", side=self._name, error=type(error).__name__)
-        self._pipe.close()
+        self._sink.close()
         self.ended.set()

@@ -17,7 +17,13 @@ from pmcl.hosts.adapter import Mediated, Mediator, ToolCall
 from pmcl.hosts.dispatch import Run
 from pmcl.hosts.guard.calls import CallFrame, continuation_key
 from pmcl.hosts.guard.lanes import Lane, Place
-from pmcl.hosts.guard.messages import Message, RpcErrorCode, error_reply, tool_error
+from pmcl.hosts.guard.messages import (
+    Message,
+    RpcErrorCode,
+    error_reply,
+    is_unanswered,
+    tool_error,
+)
 from pmcl.hosts.guard.outputs import text_of
 from pmcl.hosts.guard.pins import Pins
 from pmcl.hosts.guard.stated import read_stated
@@ -164,7 +170,7 @@ class Calls:
         """Pass on answers until the last one, and say what came of the call."""
         while (answer := await call.answer()) is not None:
             try:
-                key = await self._receive(frame, mediated, answer, run)
+                key = await self._receive(frame, call, mediated, answer, run)
             finally:
                 answer.place.fill()
             if key is None:
@@ -174,12 +180,17 @@ class Calls:
         run.unknown()
 
     async def _receive(
-        self, frame: CallFrame, mediated: Mediated, answer: Answer, run: Run
+        self, frame: CallFrame, call: WaitingCall, mediated: Mediated, answer: Answer, run: Run
     ) -> str | None:
         """Pass on an output that is evidence; return by what the call goes on, if it does."""
         message = answer.message
         failure = _failure(message)
-        run.succeeded() if failure is None else run.failed(failure)
+        if failure is None:
+            run.succeeded()
+        elif call.is_cancelled and "error" in message:
+            run.cancelled()
+        else:
+            run.failed(failure)
         try:
             text = _text_of(answer)
             receipt = await self._mediator.record(mediated.call, text, mediated=mediated)
@@ -191,7 +202,7 @@ class Calls:
         if failure is None:
             run.succeeded(receipt)
         key = _parked_key(frame, message)
-        if key is not None:
+        if key is not None or is_unanswered(message):
             run.unknown()  # until its last answer
         answer.place.fill(answer.frame)
         return key

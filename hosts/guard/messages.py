@@ -14,7 +14,17 @@ import msgspec
 
 from pmcl.contracts import ContractError, parse_strict
 
-__all__ = ["Id", "Message", "RpcErrorCode", "error_reply", "folded", "parse_message", "tool_error"]
+__all__ = [
+    "Id",
+    "Message",
+    "RpcErrorCode",
+    "error_reply",
+    "folded",
+    "is_unanswered",
+    "parse_message",
+    "tool_error",
+    "unanswered",
+]
 
 Id = int | str
 Message = dict[str, Any]
@@ -22,6 +32,7 @@ Message = dict[str, Any]
 _MEMBERS: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _LONG_BYTES: Final = 64 * 1024
 _SHOWN_CHARS: Final = 64
+_UNANSWERED: Final = "pmcl/unanswered"
 
 
 class RpcErrorCode:
@@ -59,6 +70,19 @@ def error_reply(id: Id | None, code: int, message: str) -> bytes:
     """Return the frame of a JSON-RPC error."""
     error = {"code": code, "message": message}
     return _frame({"jsonrpc": "2.0", "id": id, "error": error})
+
+
+def unanswered(id: Id, reason: str) -> bytes:
+    """Return the frame that says to the client, and to the guard, that no answer came."""
+    told = f"PMCL: the server did not answer: {reason}"
+    error = {"code": RpcErrorCode.INTERNAL, "message": told, "data": _UNANSWERED}
+    return _frame({"jsonrpc": "2.0", "id": id, "error": error})
+
+
+def is_unanswered(message: Message) -> bool:
+    """Return whether nobody knows what became of a request; a server that says so is believed."""
+    error = message.get("error")
+    return isinstance(error, dict) and error.get("data") == _UNANSWERED
 
 
 def tool_error(id: Id, text: str, *, is_modern: bool) -> bytes:

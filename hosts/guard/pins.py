@@ -57,6 +57,11 @@ class Pins:
         """Return the tool; `None` when it was never listed, or may have changed since."""
         return self._pins.get(name)
 
+    def schema_of(self, name: str) -> Message:
+        """Return the schema that a tool was listed with; an empty one if it is not known."""
+        pin = self.find(name)
+        return {} if pin is None or pin.definition is None else pin.definition.parameters
+
     def forget(self) -> None:
         """Know nothing: the server said that its list has changed."""
         self._pins.clear()

@@ -45,6 +45,7 @@ class WaitingCall:
         self.pin = pin
         self.scope = anyio.CancelScope()
         self.is_forwarded = False
+        self.is_cancelled = False
         self.is_void = False
         self._answers: deque[Answer | None] = deque()
         self._answered = anyio.Event()
@@ -53,6 +54,7 @@ class WaitingCall:
 
     def cancel(self) -> bool:
         """End the call for the client; return whether the server knows of it."""
+        self.is_cancelled = True
         if self.is_forwarded:
             self.scope.deadline = anyio.current_time() + _ANSWER_S
         else:

@@ -98,7 +98,8 @@ class Guards:
         self, scope: str, server: Sequence[str], *options: str, **environment: str
     ) -> Guard:
         given = ("--state-dir", str(self.state_dir), "--host", f"{scope}/a", *options)
-        command = (sys.executable, "-m", "pmcl.ops", "guard", *given, "--", *server)
+        words = ("--", *server) if server else ()
+        command = (sys.executable, "-m", "pmcl.ops", "guard", *given, *words)
         return Guard(scope, command, clean_environment() | environment)
 
     async def rows(self, sql: str, **params: Any) -> list[dict[str, Any]]:

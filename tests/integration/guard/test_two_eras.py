@@ -1,6 +1,8 @@
 """The official client sees the same through the guard as without it, in both revisions."""
 
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,22 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult, TextContent
 
-from tests.integration.guard.guards import TWO_ERAS, Guards, client
+from tests.integration.guard.guards import TWO_ERAS, WITHIN_S, Guard, Guards, client, raw
 
 pytestmark = pytest.mark.anyio
 
 ERAS = ("legacy", "2026-07-28")
+
+
+CALLS = [
+    ("read_badly", "failed", "tool_error"),
+    ("read_coloured", "succeeded", None),
+    ("read_for_ever", "cancelled", None),
+    ("read_note", "succeeded", None),
+    ("read_note", "succeeded", None),
+    ("read_picture", "succeeded", None),
+    ("read_slowly", "succeeded", None),
+]
 
 
 class Seen:
@@ -83,6 +96,12 @@ def without_offers(seen: list[Any]) -> list[Any]:
     return [tools, *others]
 
 
+async def called(guards: Guards, guard: Guard) -> list[Any]:
+    """Return what became of the calls of a session, by tool."""
+    outcomes = await guards.outcomes(guard.scope, len(CALLS))
+    return sorted((row["tool"], row["status"], row["failure_mode"]) for row in outcomes)
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_session_is_the_same_with_and_without_the_guard(
     guards: Guards, tmp_path: Path, era: str
@@ -91,16 +110,7 @@ async def test_a_session_is_the_same_with_and_without_the_guard(
     plain = await seen(TWO_ERAS, guard.environment, era)
     assert "Which colour has the note?" in plain
     assert without_offers(await seen(guard.command, guard.environment, era)) == plain
-    outcomes = await guards.outcomes(guard.scope, 7)
-    assert sorted((row["tool"], row["status"], row["failure_mode"]) for row in outcomes) == [
-        ("read_badly", "failed", "tool_error"),
-        ("read_coloured", "succeeded", None),
-        ("read_for_ever", "cancelled", None),
-        ("read_note", "succeeded", None),
-        ("read_note", "succeeded", None),
-        ("read_picture", "succeeded", None),
-        ("read_slowly", "succeeded", None),
-    ]
+    assert await called(guards, guard) == CALLS
     texts = [text for _, trust, text in await guards.recorded(guard.scope) if trust != "user"]
     assert "the note at /notes/1" in texts
     assert "green notes at /notes/1" in texts
@@ -124,3 +134,52 @@ async def test_a_held_call_is_a_tool_error_that_the_model_can_revise(guards: Gua
         assert not revised.is_error, revised
         wrong = await session.call_tool("read_note", {"path": "/n", "_pmcl": {"goal": 1}})
         assert "_pmcl.goal" in text_of(wrong)
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[str]:
+    """A server at an address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await anyio.open_process([*TWO_ERAS, str(port)], stdout=None, stderr=None)
+    try:
+        with anyio.fail_after(WITHIN_S):
+            while not await answers(port):  # noqa: ASYNC110 - a fact of another process
+                await anyio.sleep(0.02)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        with anyio.CancelScope(shield=True):
+            await process.wait()
+            await process.aclose()
+
+
+async def answers(port: int) -> bool:
+    try:
+        async with await anyio.connect_tcp("127.0.0.1", port):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_server_at_an_address_is_guarded_alike(guards: Guards, era: str) -> None:
+    async with served() as url:
+        guard = guards.guard((), "--http", url, "--server", "notes")
+        plain = await seen(TWO_ERAS, guard.environment, era)
+        assert without_offers(await seen(guard.command, guard.environment, era)) == plain
+    assert await called(guards, guard) == CALLS
+
+
+async def test_a_server_that_cannot_be_reached_is_an_error_of_each_request(
+    guards: Guards, tmp_path: Path
+) -> None:
+    guard = guards.guard((), "--http", "http://127.0.0.1:1/mcp", "--server", "notes")
+    async with raw(guard.command, guard.environment, tmp_path / "err") as session:
+        told = await session.call(1, "read_note", path="/n")
+        assert "PMCL held" in str(told) or "did not answer" in str(told)
+        told = await session.ask(2, "tools/list")
+        assert "did not answer: ConnectError" in told["error"]["message"]
+        await session.close()
+        assert await session.ends() == 0

@@ -1,5 +1,6 @@
-"""A server of the official library, which speaks both revisions."""
+"""A server of the official library, which speaks both revisions: on pipes, or on a port."""
 
+import sys
 from typing import Annotated
 
 import anyio
@@ -75,4 +76,7 @@ def greet(name: str) -> str:
 
 
 if __name__ == "__main__":
-    server.run()
+    if len(sys.argv) > 1:
+        server.run("streamable-http", port=int(sys.argv[1]))
+    else:
+        server.run()

@@ -10,6 +10,7 @@ from pmcl.contracts import HostError
 from pmcl.hosts import DispatchRefusedError, ObservationLostError
 from pmcl.hosts.guard import mediation, waiting
 from pmcl.hosts.guard.frames import Overlong
+from pmcl.hosts.guard.messages import unanswered
 from tests.unit.hosts.guard.rig import RECEIPT, Rig, call, open_rig, result
 
 pytestmark = pytest.mark.anyio
@@ -193,6 +194,16 @@ async def test_a_call_that_is_cancelled_at_the_server_still_tells_the_truth() ->
         assert (await rig.mediator.outcome())[0] == "succeeded"
 
 
+async def test_an_error_that_answers_a_cancelled_call_is_no_failure() -> None:
+    async with open_rig() as rig:
+        await rig.calls_tool(1)
+        await rig.client_says(cancelled(1))
+        await rig.server.frame()
+        await rig.server_says({"jsonrpc": "2.0", "id": 1, "error": {"code": 0, "message": "off"}})
+        await rig.client.frame()
+        assert (await rig.mediator.outcome())[0] == "cancelled"
+
+
 async def test_a_cancelled_call_without_an_answer_is_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -274,6 +285,14 @@ async def test_an_error_is_recorded_and_is_a_failure(answer: dict[str, Any], out
         assert await rig.client.message() == answer
         assert await rig.mediator.outcome() == outcome
         assert len(rig.mediator.recorded) == 1
+
+
+async def test_an_answer_that_never_came_leaves_the_call_unknown() -> None:
+    async with open_rig() as rig:
+        await rig.calls_tool(1)
+        await rig.server_says(unanswered(1, "ReadError"))
+        assert "ReadError" in (await rig.client.message())["error"]["message"]
+        assert (await rig.mediator.outcome())[0] == "unknown"
 
 
 async def test_an_output_that_cannot_be_recorded_is_withheld_and_the_outcome_is_true() -> None:
