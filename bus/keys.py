@@ -16,7 +16,7 @@ import nkeys
 
 from pmcl.bus.config import ConnectionConfig
 from pmcl.bus.errors import KeyringError
-from pmcl.contracts import TrustLabel, check_token, inbox_prefix
+from pmcl.contracts import CELL_SCOPE, ContractError, TrustLabel, check_token, inbox_prefix
 
 __all__ = [
     "DEFAULT_TRUST",
@@ -155,12 +155,14 @@ class Keyring:
         """All hosts, (scope, host) each, are registered, or none; their seeds are returned.
 
         Raises:
-            ContractError: a scope or host is not a token.
+            ContractError: a scope or host is not a token, or the scope is the sidecar's own.
             KeyringError: a host is registered already.
         """
         for scope, host in names:
             check_token("scope", scope)
             check_token("host", host)
+            if scope == CELL_SCOPE:
+                raise ContractError("scope", scope, "a scope of hosts, not the sidecar's own")
         seeds = [new_seed() for _ in names]
         with self._locked():
             hosts = self._hosts()

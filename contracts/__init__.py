@@ -122,7 +122,8 @@ from pmcl.contracts.names import (
 from pmcl.contracts.outcome import AuditReceipt, Outcome, OutcomeStatus, Receipt
 from pmcl.contracts.proposals import arguments_commitment, definition_hash, proposal_hash
 from pmcl.contracts.receipts import ErrorReply, Received
-from pmcl.contracts.record_events import PayloadRetaken
+from pmcl.contracts.record import Backup, BackupFile, BackupManifest, RecordBackup
+from pmcl.contracts.record_events import CELL_HOST, CELL_SCOPE, BackupMade, PayloadRetaken
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
     LEASE_VERBS,
@@ -136,6 +137,8 @@ from pmcl.contracts.subjects import (
 )
 
 __all__ = [
+    "CELL_HOST",
+    "CELL_SCOPE",
     "CHECKPOINT_VERBS",
     "EVENTS",
     "LEASE_VERBS",
@@ -158,6 +161,10 @@ __all__ = [
     "AuditRecorded",
     "AuthorityError",
     "AuthoritySnapshot",
+    "Backup",
+    "BackupFile",
+    "BackupMade",
+    "BackupManifest",
     "BeginLease",
     "BusError",
     "BusyError",
@@ -229,6 +236,7 @@ __all__ = [
     "Premortem",
     "Receipt",
     "Received",
+    "RecordBackup",
     "Refused",
     "RefusedError",
     "Resource",

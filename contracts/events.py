@@ -12,7 +12,7 @@ from pmcl.contracts.contract import schema_of
 from pmcl.contracts.event import Event
 from pmcl.contracts.lease import AuthoritySnapshot, Effect
 from pmcl.contracts.outcome import AuditReceipt, Outcome
-from pmcl.contracts.record_events import PayloadRetaken
+from pmcl.contracts.record_events import BackupMade, PayloadRetaken
 from pmcl.contracts.subjects import Subject
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "ApprovalRequested",
     "ApprovalUsed",
     "AuditRecorded",
+    "BackupMade",
     "Evaluated",
     "EvidenceRecorded",
     "HoldLift",

@@ -1,6 +1,16 @@
 """The domain state: one module for each concept, its SQL beside it; only `apply` writes."""
 
-from pmcl.ledger import approvals, evaluations, evidence, holds, leases, outcomes, payloads, turns
+from pmcl.ledger import (
+    approvals,
+    backups,
+    evaluations,
+    evidence,
+    holds,
+    leases,
+    outcomes,
+    payloads,
+    turns,
+)
 from pmcl.ledger.fold import FoldError, fold
 from pmcl.ledger.keys import KEY_BYTES, LedgerKey
 from pmcl.ledger.record import (
@@ -21,6 +31,7 @@ __all__ = [
     "LedgerKey",
     "apply",
     "approvals",
+    "backups",
     "evaluations",
     "evidence",
     "fold",

@@ -14,6 +14,7 @@ from pmcl.contracts import (
     ApprovalRequested,
     ApprovalUsed,
     AuditRecorded,
+    BackupMade,
     Evaluated,
     Event,
     EvidenceRecorded,
@@ -31,7 +32,17 @@ from pmcl.contracts import (
     Refused,
     TurnCompleted,
 )
-from pmcl.ledger import approvals, evaluations, evidence, holds, leases, outcomes, payloads, turns
+from pmcl.ledger import (
+    approvals,
+    backups,
+    evaluations,
+    evidence,
+    holds,
+    leases,
+    outcomes,
+    payloads,
+    turns,
+)
 from pmcl.outbox import SCHEMAS as OUTBOX_SCHEMAS
 from pmcl.outbox import UnitOfWork
 from pmcl.store import StoreConfig, Transaction
@@ -51,6 +62,7 @@ SCHEMAS: Final = (
     holds.SCHEMA,
     approvals.SCHEMA,
     outcomes.SCHEMA,
+    backups.SCHEMA,
 )
 
 
@@ -72,6 +84,7 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     ApprovalRequested: approvals.apply_requested,
     ApprovalUsed: approvals.apply_used,
     AuditRecorded: outcomes.apply_audited,
+    BackupMade: backups.apply_made,
     Evaluated: evaluations.apply_evaluated,
     EvidenceRecorded: evidence.apply_recorded,
     HoldPlaced: holds.apply_placed,

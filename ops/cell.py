@@ -189,7 +189,8 @@ async def _caught_up(
     head = await writer.run(journal.head)
     make = head.sequence == 0
     key = await anyio.to_thread.run_sync(partial(ledger_key, settings.state_dir, make=make))
-    await take_back(admin, writer, settings.ledger_path, Retaker(key, Units(writer)))
+    units = Units(writer)
+    await take_back(admin, writer, settings.ledger_path, Retaker(key, units), units)
     return key
 
 

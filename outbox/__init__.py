@@ -1,7 +1,7 @@
 """The delivery guarantees: what is committed is told, once, and what is told was committed."""
 
 from pmcl.outbox import epoch, inbox, journal
-from pmcl.outbox.epoch import begin_fold, end_fold, ledger_epoch, open_fold
+from pmcl.outbox.epoch import begin_fold, end_fold, ledger_epoch, open_fold, read_epoch
 from pmcl.outbox.host_file import (
     HostFile,
     HostFileSwept,
@@ -38,6 +38,7 @@ __all__ = [
     "message_id",
     "open_fold",
     "open_host_file",
+    "read_epoch",
     "read_log",
     "settle_log",
 ]

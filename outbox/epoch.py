@@ -7,9 +7,9 @@ from typing import Final
 
 from ulid_transform import ulid_now
 
-from pmcl.store import Transaction, load_queries
+from pmcl.store import Reader, Transaction, load_queries
 
-__all__ = ["begin_fold", "end_fold", "found_ledger", "ledger_epoch", "open_fold"]
+__all__ = ["begin_fold", "end_fold", "found_ledger", "ledger_epoch", "open_fold", "read_epoch"]
 
 _queries = load_queries("pmcl.outbox", "epoch")
 SCHEMA: Final = _queries.schema
@@ -26,6 +26,12 @@ def ledger_epoch(tx: Transaction) -> str:
     row = tx.one(_queries.epoch)
     assert row is not None
     return str(row["epoch"])
+
+
+async def read_epoch(reader: Reader) -> str | None:
+    """Return the epoch, None where none was made yet."""
+    row = await reader.one(_queries.epoch)
+    return None if row is None else row["epoch"]
 
 
 def begin_fold(tx: Transaction, after: int) -> None:

@@ -1,5 +1,6 @@
 """SQLite: the one writer with group commit, readers, named queries, the file's version."""
 
+from pmcl.store.backup import copy_store
 from pmcl.store.config import StoreConfig
 from pmcl.store.errors import (
     StatementError,
@@ -24,6 +25,7 @@ __all__ = [
     "StoreVersionError",
     "Transaction",
     "Writer",
+    "copy_store",
     "load_queries",
     "open_reader",
     "open_writer",

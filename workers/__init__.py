@@ -7,6 +7,7 @@ from pmcl.workers.lease import LeaseTimes, LeaseWorker
 from pmcl.workers.observe import AllowedTrust, ObserveWorker
 from pmcl.workers.operators import OperatorWorker
 from pmcl.workers.outcome import OutcomeWorker
+from pmcl.workers.record import record_backup
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.retaking import Retaker
 from pmcl.workers.streams import DeadLetter, StreamHandler
@@ -46,4 +47,5 @@ __all__ = [
     "StreamHandler",
     "StreamWorker",
     "Units",
+    "record_backup",
 ]

@@ -1,4 +1,4 @@
-"""The operators' worker: what they say about approvals, and nothing that a host can say.
+"""The operators' worker: what they say about approvals and about the record.
 
 Who speaks is the connection: only the operator's identity may publish on `ops`. The label in the
 message tells which of the people behind that identity it was. Source: SPEC A6.
@@ -20,6 +20,7 @@ from pmcl.contracts import (
     GrantApproval,
     Kind,
     ListApprovals,
+    RecordBackup,
     ShowApproval,
     ShownApproval,
     UnknownApprovalError,
@@ -27,6 +28,7 @@ from pmcl.contracts import (
 from pmcl.ledger import approvals, evaluations, leases
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Row
+from pmcl.workers.record import record_backup
 from pmcl.workers.worker import Decision, Incoming
 
 __all__ = ["OperatorWorker"]
@@ -35,7 +37,7 @@ _IDENTITY = "operator"
 
 
 class OperatorWorker:
-    """Lists, shows, grants and denies."""
+    """Lists, shows, grants and denies approvals; takes down what was done to the record."""
 
     name: str = "operator"
     kind: Kind = "ops"
@@ -44,6 +46,7 @@ class OperatorWorker:
         "approval": ShowApproval,
         "approvals": ListApprovals,
         "approve": GrantApproval,
+        "backup": RecordBackup,
         "deny": DenyApproval,
     }
 
@@ -59,6 +62,8 @@ class OperatorWorker:
                 return Decision(reply=_shown(unit, _found(unit, approval_id)))
             case GrantApproval() as grant:
                 return _grant(unit, grant)
+            case RecordBackup() as made:
+                return record_backup(made, unit)
             case _:
                 return _deny(unit, incoming.body)
 

@@ -1,4 +1,4 @@
-"""`pmcl audit` and `rebuild`: the record itself, checked and made again."""
+"""`pmcl audit`, `rebuild`, `backup`, `backups`, `restore`: the record itself, and copies of it."""
 
 import sys
 from pathlib import Path
@@ -52,3 +52,50 @@ def rebuild(
     print_json(report) if json else show_rebuild(report)
     if not report["same"]:
         sys.exit(BROKEN)
+
+
+@app.command
+def backup(place: Path, *, state_dir: StateDir = None, json: Json = False) -> None:
+    """Write a verified copy of the ledger and its key into a new folder, while it works.
+
+    Args:
+        place: The folder; it must be empty, or not there.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.record.backup import make_backup, show_backup
+
+    made = run(make_backup, settings_of(state_dir=state_dir), place, quiet=json)
+    print_json(made) if json else show_backup(made)
+
+
+@app.command
+def backups(*, state_dir: StateDir = None, json: Json = False) -> None:
+    """List the backups that the ledger knows of, newest first."""
+    from pmcl.ops.record.backup import list_backups, show_backups
+
+    found = run(list_backups, settings_of(state_dir=state_dir))
+    print_json(found) if json else show_backups(found)
+
+
+@app.command
+def restore(
+    place: Path,
+    *,
+    replace: Annotated[bool, Parameter(negative=())] = False,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Verify a backup and, with --replace, put it in the ledger's place; no sidecar may run.
+
+    Args:
+        place: The backup's folder.
+        replace: Do it; the ledger that is there is kept beside it.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.record.restore import restore_backup, show_restore
+
+    settings = settings_of(state_dir=state_dir)
+    report = run(restore_backup, settings, place, replace=replace, quiet=json)
+    print_json(report) if json else show_restore(report)

@@ -1,6 +1,7 @@
 """Two ledgers hold the same when the digests of these tables agree; what differs is told by place.
 
-All tables but one are compared: `ledger` holds the epoch, which is another one for each copy.
+All tables but two are compared: `ledger` holds the epoch, which is another one for each copy, and
+`restored_from` what a copy has not made an event of yet.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ __all__ = ["COMPARED", "NOT_COMPARED", "TableReport", "compare_ledgers"]
 
 _queries = load_queries("pmcl.ops.record", "compare")
 COMPARED: Final = tuple(sorted(_queries.texts))
-NOT_COMPARED: Final = ("ledger",)
+NOT_COMPARED: Final = ("ledger", "restored_from")
 
 _encode = msgspec.msgpack.Encoder().encode
 

@@ -4,6 +4,9 @@ SELECT * FROM approvals ORDER BY approval_id;
 -- name: audits
 SELECT * FROM audits ORDER BY audit_id;
 
+-- name: backups
+SELECT * FROM backups ORDER BY backup_id;
+
 -- name: evaluations
 SELECT * FROM evaluations ORDER BY evaluation_id;
 

@@ -14,10 +14,11 @@ from typing import Final
 import structlog
 
 from pmcl.bus import LOG, Connection, StreamState, replay_intake, stream_state
-from pmcl.ledger import FoldError, fold
+from pmcl.ledger import FoldError, backups, fold
 from pmcl.ops.record.retaking import retake_payloads
 from pmcl.outbox import (
     DivergedError,
+    UnitOfWork,
     begin_fold,
     end_fold,
     journal,
@@ -26,7 +27,7 @@ from pmcl.outbox import (
 )
 from pmcl.outbox.journal import Head, JournalRow
 from pmcl.store import Reader, Transaction, Writer, open_reader
-from pmcl.workers import Retaker
+from pmcl.workers import Decision, Retaker, Units, record_backup
 
 __all__ = ["fold_rows", "fold_tail", "take_back"]
 
@@ -82,7 +83,9 @@ def _fold(rows: list[JournalRow | None], first: int, after: int, tx: Transaction
         fold(tx, row)
 
 
-async def take_back(admin: Connection, writer: Writer, ledger: Path, retaker: Retaker) -> None:
+async def take_back(
+    admin: Connection, writer: Writer, ledger: Path, retaker: Retaker, units: Units
+) -> None:
     """Nothing is left to do for a fold: payloads are taken again, INTAKE is delivered again.
 
     Raises:
@@ -94,8 +97,14 @@ async def take_back(admin: Connection, writer: Writer, ledger: Path, retaker: Re
     retaken = await retake_payloads(admin, ledger, retaker, after)
     # What the newer ledger had committed and not relayed is in neither copy, but in INTAKE it is.
     await replay_intake(admin)
+    await units.record(_know_restored)
     await writer.run(end_fold)
     log.warning("fold.ended", after=after, retaken=retaken.taken, unavailable=retaken.unavailable)
+
+
+def _know_restored(unit: UnitOfWork) -> Decision:
+    restored = backups.take_restored(unit.tx)
+    return Decision() if restored is None else record_backup(restored, unit)
 
 
 async def _check_common(

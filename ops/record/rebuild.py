@@ -6,7 +6,6 @@ new file replaces the old one only where that was asked for, and the old one is 
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -17,18 +16,18 @@ from pmcl.bus import LOG, Connection, stream_state
 from pmcl.ledger import FoldError, fold, ledger_config, payloads
 from pmcl.ops.console import console
 from pmcl.ops.record.compare import COMPARED, TableReport, compare_ledgers
+from pmcl.ops.record.files import SIDE_FILES, set_aside, stamp, sync_folder
 from pmcl.ops.record.folding import fold_rows
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import check_file, is_there, reach_log
 from pmcl.ops.settings import Settings
 from pmcl.outbox import begin_fold, journal
 from pmcl.outbox.journal import JournalRow
-from pmcl.store import Row, StoreUnavailableError, Transaction, Writer, open_reader, open_writer
+from pmcl.store import Row, Transaction, Writer, open_reader, open_writer
 
 __all__ = ["rebuild_ledger", "show_rebuild"]
 
 _UNIT_ROWS: Final = 200
-_FILES: Final = ("", "-wal", "-shm")
 
 
 async def rebuild_ledger(
@@ -87,7 +86,7 @@ async def _new_file(settings: Settings) -> AsyncIterator[Path]:
 
 
 def _remove(path: Path) -> None:
-    for suffix in _FILES:
+    for suffix in SIDE_FILES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
@@ -152,17 +151,10 @@ async def _compare(old: Path, new: Path, *, quiet: bool) -> list[TableReport]:
 
 def _replace(old: Path, new: Path) -> Path | None:
     """Put the new ledger in the old one's place; return where the old one lies now."""
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    beside = old.with_name(f"ledger.{stamp}.sqlite")
-    if beside.exists():
-        raise StoreUnavailableError(beside, "it exists already; try again in a second")
-    there = old.exists()
-    for suffix in reversed(_FILES):  # the file itself last: without it there is no ledger
-        part = old.with_name(old.name + suffix)
-        if part.exists():
-            part.rename(beside.with_name(beside.name + suffix))
+    kept = set_aside(old, stamp())
     new.rename(old)
-    return beside if there else None
+    sync_folder(old.parent)
+    return kept
 
 
 def show_rebuild(report: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from pmcl.contracts import (
     ExpectedReceipt,
     Heartbeat,
     Receipt,
+    RecordBackup,
     ResumeLease,
     Void,
     sha256,
@@ -35,7 +36,7 @@ from tests.unit.workers.desk import (
 
 pytestmark = pytest.mark.anyio
 
-_NOT_DOMAIN = ("payloads", "journal", "ledger", "inbox_watermarks", "inbox_beyond")
+_NOT_DOMAIN = ("payloads", "journal", "ledger", "restored_from", "inbox_watermarks", "inbox_beyond")
 _TEXT = "the notes, as they are now"
 _RECEIPT = Receipt(kind="file", digest=sha256(_TEXT.encode()))
 
@@ -63,6 +64,10 @@ async def _work(ledger: Ledger) -> list[Desk]:
     await desks[2].begin()
     await desks[2].check(desks[2].request())
     await _take_again(desks[0])
+    made = RecordBackup(backup_id=ulid_now(), place="/backups/1", sequence=9, label="ann")
+    for _ in range(2):
+        backup = await desks[0].say_as_operator("backup", made)
+        assert (backup.by, backup.place) == ("operator/ann", "/backups/1")
     return desks
 
 

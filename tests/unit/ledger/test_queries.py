@@ -11,6 +11,7 @@ pytestmark = pytest.mark.anyio
 
 _MODULES = (
     "approvals",
+    "backups",
     "evaluations",
     "evidence",
     "holds",
@@ -25,8 +26,10 @@ _QUERIES = [
 _parameter = re.compile(r":([a-z_]+)")
 
 # Parked outcomes are few and each is looked at: the evaluation is found by its key. The ids that
-# are put into one row were found by an index. An audit and a rebuild look at all payloads.
+# are put into one row were found by an index. An audit and a rebuild look at all payloads, an
+# operator at the newest backups.
 _SCANS = {
+    ("backups", "newest"): ["SCAN backups"],
     ("evaluations", "pending"): ["SCAN (subquery-1)"],
     ("outcomes", "count"): ["SCAN CONSTANT ROW"],
     ("outcomes", "linkable"): ["SCAN p"],

@@ -24,6 +24,7 @@ SCANS = {
     ("ledger/outcomes", "linkable"): "parked outcomes only: they leave as soon as they link",
     ("ledger/approvals", "waiting"): "asked by an operator; a bounded number of each host",
     ("ledger/approvals", "orphaned"): "those that wait only: a bounded number of each host",
+    ("ledger/backups", "newest"): "256 rows at most, from the end of the key",
     ("ledger/payloads", "lacking"): "asked by an operator, never while a verdict waits",
     ("ledger/payloads", "found"): "the ids that it was given, each found by key",
     ("ledger/payloads", "stray"): "asked by an operator, never while a verdict waits",

@@ -1,0 +1,62 @@
+"""What operators say about the record itself: copies of the ledger."""
+
+import msgspec
+
+from pmcl.contracts.contract import Contract
+from pmcl.contracts.names import Count, Digest, Id, Millis, Text, Ulid
+from pmcl.contracts.receipts import Received
+
+__all__ = ["Backup", "BackupFile", "BackupManifest", "RecordBackup"]
+
+
+class RecordBackup(Contract, frozen=True, kw_only=True, tag="pmcl/record-backup/1"):
+    """Tells of a copy that was written and verified.
+
+    Attributes:
+        place: its folder.
+        sequence: the last row of the journal that it holds.
+        label: who made it, as a name.
+    """
+
+    backup_id: Ulid
+    place: Text
+    sequence: Count
+    label: Id
+
+
+class Backup(Contract, frozen=True, kw_only=True, tag="pmcl/backup/1"):
+    """A copy that the ledger knows of.
+
+    Attributes:
+        by: `operator/<label>`.
+    """
+
+    backup_id: Ulid
+    place: Text
+    sequence: Count
+    made_at: Millis
+    by: str
+    received: Received | None = None
+
+
+class BackupFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of a backup, by name beside the manifest."""
+
+    sha256: Digest
+    bytes: Count
+
+
+class BackupManifest(Contract, frozen=True, kw_only=True, tag="pmcl/backup-manifest/1"):
+    """What a backup holds, and how that is recognized.
+
+    Attributes:
+        sequence, hash: the last row of the journal.
+        ledger_epoch: of the ledger that was copied; None if no host has spoken to it.
+    """
+
+    backup_id: Ulid
+    made_at: Millis
+    ledger_epoch: Ulid | None
+    sequence: Count
+    hash: Digest
+    files: dict[str, BackupFile]

@@ -1,0 +1,96 @@
+"""`pmcl restore`: a verified backup takes the ledger's place; the next start takes LOG's rest.
+
+The ledger that was there is kept beside it, so a restore can be taken back by hand. The restored
+one is marked as an older copy even where LOG is no further: hosts send again, and INTAKE is
+delivered again.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+from pmcl.contracts import BackupManifest, RecordBackup
+from pmcl.ledger import backups, ledger_config
+from pmcl.ops.asking import operator_label
+from pmcl.ops.console import console
+from pmcl.ops.record.files import copy_private, digest_of, set_aside, stamp
+from pmcl.ops.record.verify_backup import KEY, LEDGER, verify_backup
+from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import use_state_dir
+from pmcl.outbox import begin_fold
+from pmcl.store import Transaction, open_writer
+
+__all__ = ["restore_backup", "show_restore"]
+
+
+async def restore_backup(
+    settings: Settings, place: Path, *, replace: bool = False, quiet: bool = True
+) -> dict[str, Any]:
+    """Return what the backup holds, and where what it replaced lies now.
+
+    Args:
+        settings: name the ledger.
+        place: the backup's folder.
+        replace: do it; without it the backup is verified and nothing changes.
+        quiet: show no progress.
+
+    Returns:
+        `{"backup_id", "sequence", "made_at", "kept": paths of what was replaced, "restored"}`.
+
+    Raises:
+        StateDirInUseError: a sidecar runs.
+        BadBackupError: the backup is not whole; nothing was touched.
+    """
+    with use_state_dir(settings.state_dir):
+        manifest = await verify_backup(place, quiet=quiet)
+        kept: list[Path] = []
+        if replace:
+            kept = await anyio.to_thread.run_sync(_replace, settings, place, manifest)
+            async with open_writer(ledger_config(settings.ledger_path)) as writer:
+                await writer.run(partial(_mark, _told(manifest, place)))
+    return {
+        "backup_id": manifest.backup_id,
+        "made_at": manifest.made_at,
+        "sequence": manifest.sequence,
+        "restored": replace,
+        "kept": [str(path) for path in kept],
+    }
+
+
+def _told(manifest: BackupManifest, place: Path) -> RecordBackup:
+    return RecordBackup(
+        backup_id=manifest.backup_id,
+        place=str(place.absolute()),
+        sequence=manifest.sequence,
+        label=operator_label(),
+    )
+
+
+def _mark(backup: RecordBackup, tx: Transaction) -> None:
+    begin_fold(tx, backup.sequence)
+    backups.note_restored(tx, backup)
+
+
+def _replace(settings: Settings, place: Path, manifest: BackupManifest) -> list[Path]:
+    now = stamp()
+    key = settings.state_dir / KEY
+    old = [set_aside(settings.ledger_path, now)]
+    if key.exists() and digest_of(key) != manifest.files[KEY].sha256:
+        old.append(set_aside(key, now))
+    # The key first: a ledger without it is refused at the start, another one's key is not seen.
+    copy_private(place / KEY, key)
+    copy_private(place / LEDGER, settings.ledger_path)
+    return [path for path in old if path is not None]
+
+
+def show_restore(report: dict[str, Any]) -> None:
+    """Print a report for people."""
+    console.print(f"backup    {report['backup_id']}, the journal to row {report['sequence']}")
+    if not report["restored"]:
+        console.print("It is whole. Nothing was changed: --replace puts it in the ledger's place.")
+        return
+    for path in report["kept"]:
+        console.print(f"kept      {path}", soft_wrap=True)
+    console.print("restored  start `pmcl up`: it takes the rest from LOG first")
