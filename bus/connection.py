@@ -149,6 +149,8 @@ class Connection:
     async def subscribe(self, subject: str, handler: Handler, *, queue: str = "") -> Subscription:
         """`handler` gets every message from now on, one after another, through every reconnect.
 
+        The server knows of it on return, while the connection is up.
+
         It should only hand over. A plain function is called at once, and nothing is read while it
         runs. While a coroutine waits, nothing else of this subscription is handled, and when the
         connection breaks it is cancelled.
@@ -158,6 +160,7 @@ class Connection:
         if self._client is not None:
             try:
                 await subscription.attach(self._client)
+                await self._settled(self._client)
             except (nats.errors.ConnectionClosedError, OSError):
                 log.debug("bus.subscribe_later", subject=subject)  # the next client attaches it
         return subscription
@@ -188,13 +191,29 @@ class Connection:
         while missing := [s for s in self._subscriptions.values() if not s.attached_to(client)]:
             for subscription in missing:
                 await subscription.attach(client)
-        if self._down.is_set():
+        if not await self._settled(client) or self._down.is_set():
             return
         self._up.set()
         log.info("bus.ready", name=self.name)
         for callback in self._on_ready:
             callback()
         await self._watch(client)
+
+    async def _settled(self, client: SturdyClient) -> bool:
+        """Return whether the server has taken in all that was sent before, as it takes it in order.
+
+        A subscription is only sent when nats-py's call returns, and another connection may be read
+        first: whoever was told that we listen would find nobody.
+        """
+        subject, future = self._expect("settling", self._config.probe_timeout_s)
+        client.send(frame(subject, b"", None, "", client.max_payload))
+        try:
+            await future
+        except (BusTimeoutError, BusClosedError):
+            return False
+        finally:
+            future.cancel()
+        return True
 
     async def _watch(self, client: SturdyClient) -> None:
         """Return when the client is closed, broken or deaf."""

@@ -14,13 +14,11 @@ from pathlib import Path
 import anyio
 import msgspec
 import pytest
-from nats.errors import NoRespondersError
 
-from pmcl.contracts import Lease
 from pmcl.hosts import HostConfig
 from pmcl.ops.program.sentinels import Sentinel, leaky_text, sentinels
 from pmcl.ops.program.tracer import Tracer
-from tests.acceptance.facts import count, rows, until
+from tests.acceptance.facts import count, rows
 from tests.acceptance.processes import Child, child, pmcl
 from tests.acceptance.world import World
 from tests.integration.sidecar.plain import PlainHost, open_plain
@@ -113,22 +111,10 @@ def _config(world: World) -> HostConfig:
     return msgspec.structs.replace(config, authority=authority)
 
 
-async def _begin(plain: PlainHost) -> None:
-    """Begin as soon as somebody answers: a plain client does not try again by itself."""
-
-    async def begun() -> Lease | None:
-        try:
-            return await plain.begin()
-        except NoRespondersError:
-            return None
-
-    await until(begun)
-
-
 async def _ask_without_care(ground: Ground, plain: PlainHost) -> None:
     """Send what a careless client of another language would: the sidecar alone redacts it."""
     text = leaky_text(ground.known.values())
-    await _begin(plain)
+    await plain.begin()
     request = plain.request("delete_file", goal=text, arguments={"path": "/a", "note": text})
     reply = await plain.check(request)
     assert reply["checkpoint_status"] == "held"

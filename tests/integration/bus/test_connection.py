@@ -26,13 +26,15 @@ ASKED = "pmcl.v1.checkpoint.s.a.plan"
 FAST = {"probe_interval_s": 0.05, "probe_timeout_s": 0.1, "connect_timeout_s": 0.5}
 
 
-async def echo(worker: Connection) -> None:
+def _answering(worker: Connection) -> Callable[[Message], Awaitable[None]]:
     async def answer(message: Message) -> None:
         await worker.publish(message.reply, b"re:" + message.data)
 
-    await worker.subscribe(ASKED, answer)
-    # A subscription is in place when a later word of the same connection has come back.
-    await worker_round_trip(worker)
+    return answer
+
+
+async def echo(worker: Connection) -> None:
+    await worker.subscribe(ASKED, _answering(worker))
 
 
 async def worker_round_trip(worker: Connection) -> None:
@@ -57,7 +59,6 @@ async def silence(worker: Connection) -> anyio.Event:
         asked.set()
 
     await worker.subscribe(ASKED, listen)
-    await worker_round_trip(worker)
     return asked
 
 
@@ -89,6 +90,28 @@ async def test_request_without_listener_fails_at_once(connect: Connect) -> None:
 
     with anyio.fail_after(2), pytest.raises(NoRespondersError):
         await host.request(ASKED, b"x", timeout_s=60)
+
+
+async def test_who_subscribed_is_found_at_once(connect: Connect) -> None:
+    asking, worker = await connect("s/a"), await connect("worker")
+    for _ in range(50):
+        subscription = await worker.subscribe(ASKED, _answering(worker))
+        reply = await asking.request(ASKED, b"x", timeout_s=5)
+        assert reply.data == b"re:x"
+        await subscription.unsubscribe()
+        await worker_round_trip(worker)
+
+
+async def test_connection_that_is_ready_is_found_at_once(
+    connect: Connect, nats_server: NatsServer
+) -> None:
+    asking = await connect("s/a")
+    for _ in range(20):
+        async with open_connection(nats_server.connection_config("worker")) as worker:
+            await worker.subscribe(ASKED, _answering(worker))  # before there is a client
+            await worker.wait_ready(5)
+            reply = await asking.request(ASKED, b"x", timeout_s=5)
+            assert reply.data == b"re:x"
 
 
 async def test_request_without_answer_times_out(connect: Connect) -> None:

@@ -26,7 +26,7 @@ from pmcl.contracts import (
 )
 from tests.unit.workers.desk import AUTHORITY, request_of
 
-TIMEOUT_S = 5.0
+TIMEOUT_S = 10.0
 
 
 class PlainHost:

@@ -9,25 +9,36 @@ import msgspec
 import pytest
 
 from pmcl.bus import DEADLETTERS, stored_message
-from pmcl.contracts import EvidenceRecorded, Refused, headers, limits
+from pmcl.contracts import EvidencePendingError, EvidenceRecorded, Refused, headers, limits
 from pmcl.hosts import Host
-from pmcl.workers import CheckpointWorker, DeadLetter, Incoming, ObserveWorker, streams
+from pmcl.workers import CheckpointWorker, DeadLetter, Incoming, ObserveWorker, requests, streams
 from tests.integration.sidecar.plain import PlainHost, open_plain
 from tests.integration.sidecar.room import WITHIN_S, Room, grown, proposal
 
 pytestmark = pytest.mark.anyio
 
 
-async def _crowd(host: PlainHost, count: int, codes: list[str], budget_ms: int) -> None:
-    """Ask so many times at once for what is never there, so that each request stays a while."""
-    fields = {
-        headers.EPOCH: host.epoch,
-        headers.NUMBER: "999",
-        headers.BUDGET_MS: str(budget_ms),
-    }
+@pytest.fixture
+async def gate(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
+    """What a crowd asks stays under way until this is set, however slow the machine is."""
+    opened, prepare = anyio.Event(), CheckpointWorker.prepare
+
+    async def held(worker: CheckpointWorker, incoming: Incoming) -> Any:
+        if incoming.body.goal != "crowd":
+            return await prepare(worker, incoming)
+        await opened.wait()
+        raise EvidencePendingError(headers.NUMBER, 999, "committed")
+
+    monkeypatch.setattr(CheckpointWorker, "prepare", held)
+    monkeypatch.setattr(requests, "_budget_ms", lambda *_: 1000 * WITHIN_S)
+    return opened
+
+
+async def _crowd(host: PlainHost, count: int, codes: list[str]) -> None:
+    """Ask so many times at once."""
 
     async def ask() -> None:
-        codes.append((await host.check(host.request(), fields))["code"])
+        codes.append((await host.check(host.request(goal="crowd")))["code"])
 
     async with anyio.create_task_group() as tasks:
         for _ in range(count):
@@ -41,23 +52,26 @@ async def _answered(codes: list[str], count: int) -> None:
 
 
 async def test_a_host_that_asks_too_much_is_busy_and_nobody_else_is(
-    room: Room, plain: PlainHost, neighbour: PlainHost
+    room: Room, plain: PlainHost, neighbour: PlainHost, gate: anyio.Event
 ) -> None:
     codes: list[str] = []
     before = await room.counts(plain.scope)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_crowd, plain, limits.HOST_QUEUE + 8, codes, 1_000)
+        tasks.start_soon(_crowd, plain, limits.HOST_QUEUE + 8, codes)
         await _answered(codes, 8)
         assert codes == ["busy"] * 8
         reply = await neighbour.check(neighbour.request())
         assert reply["checkpoint_status"] == "passed"
         assert len(codes) == 8, "the crowd was gone before the neighbour asked"
+        gate.set()
     assert Counter(codes) == {"busy": 8, "evidence_pending": limits.HOST_QUEUE}
     assert grown(before, await room.counts(plain.scope)) == {}
     assert (await plain.check(plain.request()))["checkpoint_status"] == "passed"
 
 
-async def test_a_cell_that_is_full_says_so_and_goes_on(room: Room, neighbour: PlainHost) -> None:
+async def test_a_cell_that_is_full_says_so_and_goes_on(
+    room: Room, neighbour: PlainHost, gate: anyio.Event
+) -> None:
     hosts = limits.CELL_QUEUE // limits.HOST_QUEUE
     codes: list[str] = []
     async with AsyncExitStack() as stack, anyio.create_task_group() as tasks:
@@ -67,15 +81,13 @@ async def test_a_cell_that_is_full_says_so_and_goes_on(room: Room, neighbour: Pl
         for host in crowd:
             await host.begin()
         for host in crowd:
-            tasks.start_soon(_crowd, host, limits.HOST_QUEUE + 1, codes, 2_000)
+            tasks.start_soon(_crowd, host, limits.HOST_QUEUE + 1, codes)
         await _answered(codes, hosts)
         reply = await neighbour.check(neighbour.request())
         assert (reply["code"], reply["value"]) == ("busy", "cell")
         assert len(codes) == hosts
-        with anyio.fail_after(WITHIN_S):
-            while len(codes) < hosts * (limits.HOST_QUEUE + 1):  # noqa: ASYNC110
-                await anyio.sleep(0.01)
-        tasks.cancel_scope.cancel()
+        gate.set()
+        await _answered(codes, hosts * (limits.HOST_QUEUE + 1))
     assert Counter(codes) == {"busy": hosts, "evidence_pending": limits.CELL_QUEUE}
     assert (await neighbour.check(neighbour.request()))["checkpoint_status"] == "passed"
 
