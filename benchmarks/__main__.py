@@ -12,6 +12,7 @@ import anyio
 
 from benchmarks import (
     bench_guard,
+    bench_history,
     bench_hook,
     bench_observations,
     bench_relay,
@@ -25,6 +26,7 @@ from pmcl.ops.console import configure_logs
 
 BENCHES: dict[str, OpenBench] = {
     "verdicts": bench_verdicts.open_bench,
+    "history": bench_history.open_bench,
     "observations": bench_observations.open_bench,
     "relay": bench_relay.open_bench,
     "guard": bench_guard.open_bench,

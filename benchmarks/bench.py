@@ -58,6 +58,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     published: int
     apart: int
     backlog: int
+    history: int
 
     @classmethod
     def scaled(cls, scale: float) -> "Sizes":
@@ -71,6 +72,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
             published=count(2_000),
             apart=count(300),
             backlog=count(20_000),
+            history=count(1_000_000),
         )
 
 
