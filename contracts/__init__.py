@@ -75,6 +75,8 @@ from pmcl.contracts.events import (
     ApprovalRequested,
     ApprovalUsed,
     AuditRecorded,
+    CellResumed,
+    CellStopped,
     Evaluated,
     EvidenceRecorded,
     HoldLift,
@@ -124,6 +126,7 @@ from pmcl.contracts.proposals import arguments_commitment, definition_hash, prop
 from pmcl.contracts.receipts import ErrorReply, Received
 from pmcl.contracts.record import Backup, BackupFile, BackupManifest, RecordBackup
 from pmcl.contracts.record_events import CELL_HOST, CELL_SCOPE, BackupMade, PayloadRetaken
+from pmcl.contracts.stopping import Resume, Stop, StopState
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
     LEASE_VERBS,
@@ -170,6 +173,8 @@ __all__ = [
     "BusyError",
     "CallIdConflictError",
     "Cause",
+    "CellResumed",
+    "CellStopped",
     "CheckpointRequest",
     "CheckpointStatus",
     "CompleteTurn",
@@ -241,6 +246,7 @@ __all__ = [
     "RefusedError",
     "Resource",
     "Resources",
+    "Resume",
     "ResumeLease",
     "Reversibility",
     "SecretInNameError",
@@ -249,6 +255,8 @@ __all__ = [
     "StaleGenerationError",
     "StateCheck",
     "StateItem",
+    "Stop",
+    "StopState",
     "Subject",
     "Text",
     "Token",

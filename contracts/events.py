@@ -13,6 +13,7 @@ from pmcl.contracts.event import Event
 from pmcl.contracts.lease import AuthoritySnapshot, Effect
 from pmcl.contracts.outcome import AuditReceipt, Outcome
 from pmcl.contracts.record_events import BackupMade, PayloadRetaken
+from pmcl.contracts.stopping import CellResumed, CellStopped
 from pmcl.contracts.subjects import Subject
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "ApprovalUsed",
     "AuditRecorded",
     "BackupMade",
+    "CellResumed",
+    "CellStopped",
     "Evaluated",
     "EvidenceRecorded",
     "HoldLift",
@@ -71,7 +74,7 @@ class LeaseEnded(Event, frozen=True, kw_only=True, tag="pmcl/lease-ended/1"):
 
     lease_id: str
     generation: int
-    reason: Literal["disabled", "expired", "superseded"]
+    reason: Literal["disabled", "expired", "stopped", "superseded"]
 
 
 class TurnCompleted(Event, frozen=True, kw_only=True, tag="pmcl/turn-completed/1"):

@@ -24,6 +24,7 @@ __all__ = [
     "MESSAGE_MAX_BYTES",
     "PLAN_RESOURCES_MAX",
     "PLAN_STEPS_MAX",
+    "STOP_MS",
     "VERDICT_TTL_MS",
 ]
 
@@ -41,6 +42,8 @@ CLIENT_DEADLINE_MS: Final = 2_000
 LEASE_TTL_MS: Final = 60_000
 HEARTBEAT_MS: Final = 20_000
 FRESHNESS_MS: Final = 300_000
+STOP_MS: Final = 1_000
+"""So old the sidecar's last word about a lease may be when a call under it is dispatched."""
 
 APPROVAL_TTL_MS: Final = 600_000
 APPROVAL_TTL_MAX_MS: Final = 86_400_000

@@ -97,6 +97,8 @@ class Checker:
         if any(reason.startswith(_LEASE_REASON_PREFIX) for reason in evaluation.reasons):
             self._session.keeper.wake()
         verdict = judged(evaluation, request, binding, asked_s, self._session.config.rules)
+        if verdict.passed and evaluation.valid_for_ms > 0:
+            self._session.keeper.confirmed(binding, asked_s)
         owed = verdict.passed and request.kind == "tool"
         return self._session.outstanding.add(verdict) if owed else verdict
 

@@ -11,7 +11,15 @@ import anyio
 import structlog
 
 from pmcl.bus import background_tasks, open_connection
-from pmcl.contracts import BusError, CompleteTurn, HostError, LeaseState, LedgerError
+from pmcl.contracts import (
+    PREFIX,
+    STORED_PREFIX,
+    BusError,
+    CompleteTurn,
+    HostError,
+    LeaseState,
+    LedgerError,
+)
 from pmcl.hosts.adapter import Mediator
 from pmcl.hosts.asking import ask
 from pmcl.hosts.checking import Checker
@@ -66,6 +74,7 @@ class Host:
             background_tasks() as tasks,
         ):
             session = Session(config, connection, file)
+            await connection.subscribe(_lease_ended(config), lambda _: session.keeper.wake())
             tasks.start_soon(session.delivery.run)
             tasks.start_soon(session.keeper.run)
             tasks.start_soon(session.outstanding.run, session.delivery.wake)
@@ -192,6 +201,12 @@ class Host:
             RefusedError, BusError: the sidecar did not confirm; the lease runs out by itself.
         """
         await self._session.keeper.disable(self._session.config.deadline_ms / 1000)
+
+
+def _lease_ended(config: HostConfig) -> str:
+    """Return where this host's leases are said to have ended, after the commit."""
+    subject = config.subject("event", "lease-ended")
+    return subject.replace(PREFIX, STORED_PREFIX, 1)
 
 
 async def _close(session: Session) -> None:

@@ -1,8 +1,9 @@
 """A tool runs only inside a claim: made before it, once for one verdict, closed once after it.
 
 What ends the block decides the outcome; a process that dies inside it leaves the claim to its
-siblings, who close it as `unknown`.
-Source: SPEC C8, C9, D1; DESIGN section 3.8.
+siblings, who close it as `unknown`. What changes anything runs only within a second of the
+sidecar's word that its lease lives, which no lease does after a stop.
+Source: SPEC C8, C9, D1, F7; DESIGN section 3.8.
 """
 
 import re
@@ -27,6 +28,7 @@ from pmcl.contracts import (
     PmclError,
     Receipt,
     SecretInNameError,
+    limits,
 )
 from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.errors import DispatchRefusedError
@@ -41,6 +43,7 @@ __all__ = ["Dispatch", "Run"]
 log = structlog.get_logger()
 
 _RECORD_S = 5.0
+_STOP_S = limits.STOP_MS / 1000
 _PAUSE_S = 0.1
 _not_in_id = re.compile(r"[^A-Za-z0-9._:/-]+")
 
@@ -120,6 +123,7 @@ class Dispatch:
             HostError, LedgerError: the claim could not be written; the tool must not run.
         """
         self._check()
+        await self._confirm()
         with anyio.CancelScope(shield=True):  # bounded by the store's own wait for the file
             claimed = await self._session.file.claim(claim_of(self._verdict))
         if not claimed:
@@ -128,6 +132,7 @@ class Dispatch:
         try:
             await checkpoint_if_cancelled()
             self._check()
+            self._check_word()
         except BaseException:
             self._run.status = "unused"
             await self._record(None)
@@ -172,6 +177,29 @@ class Dispatch:
             raise self._refused("fenced") from error
         if self._verdict.passed and binding != self._verdict.binding:
             raise self._refused("no_lease" if binding is None else "fenced")
+
+    async def _confirm(self) -> None:
+        """Have a word about the lease that is fresh enough, also for the time of the claim.
+
+        Raises:
+            DispatchRefusedError: there is none, so nobody knows that there was no stop.
+        """
+        if self._word_age_s() > _STOP_S / 2:
+            await self._session.keeper.confirm(self._session.config.deadline_ms / 1000)
+            self._check()
+        self._check_word()
+
+    def _check_word(self) -> None:
+        if self._word_age_s() >= _STOP_S:
+            raise self._refused("unconfirmed")
+
+    def _word_age_s(self) -> float:
+        """Return the age of the word that this call rests on; an inspection needs none."""
+        verdict = self._verdict
+        evaluation = verdict.evaluation
+        if evaluation is None or evaluation.execution_check.effect == "inspect_local":
+            return 0.0
+        return self._session.keeper.word_age_s(verdict.binding)
 
     def _refused(self, reason: str) -> DispatchRefusedError:
         return DispatchRefusedError(self._verdict.call_id, reason)

@@ -11,7 +11,8 @@ class DispatchRefusedError(HostError):
 
     Attributes:
         reason: `held`, `claimed` (the verdict was used before), `expired`, `fenced`, `no_lease`,
-            `not_a_call` (a plan or a recommendation), `other_proposal` (not what was checked).
+            `not_a_call` (a plan or a recommendation), `other_proposal` (not what was checked),
+            `unconfirmed` (the sidecar did not say in time that there was no stop).
     """
 
     def __init__(self, call_id: str, reason: str) -> None:

@@ -2,7 +2,9 @@
 
 A lease that has run out is begun anew, as a new generation. One that another begin has fenced is
 not: two would fence each other for ever, so everything of this host raises from then on.
-Source: SPEC A1, A3.
+It also knows how old the sidecar's last word about the lease is: an operator's stop ends every
+lease, so a word that is a second old proves that there was no stop before that second.
+Source: SPEC A1, A3, F7.
 """
 
 from collections.abc import Callable
@@ -53,6 +55,7 @@ class _Held(msgspec.Struct, frozen=True, kw_only=True):
     binding: Binding
     ends_s: float
     heartbeat_s: float
+    confirmed_s: float
 
 
 class LeaseKeeper:
@@ -88,6 +91,31 @@ class LeaseKeeper:
             raise self._error
         held = self._held
         return held.binding if held is not None and now_s() < held.ends_s else None
+
+    def word_age_s(self, binding: Binding) -> float:
+        """Return how long ago something was asked whose answer shows that this lease lived."""
+        held = self._held
+        if held is None or held.binding != binding:
+            return float("inf")
+        return now_s() - held.confirmed_s
+
+    def confirmed(self, binding: Binding, asked_s: float) -> None:
+        """Take in that the lease lived when this was asked, from a reply that shows it."""
+        held = self._held
+        if held is not None and held.binding == binding and asked_s > held.confirmed_s:
+            self._held = msgspec.structs.replace(held, confirmed_s=asked_s)
+
+    async def confirm(self, timeout_s: float) -> None:
+        """Ask whether the lease lives; what cannot be learned changes nothing."""
+        held = self._held
+        if held is None:
+            return
+        try:
+            await self._renew(held.binding, timeout_s)
+        except RefusedError as error:
+            self.told(error, held.binding)
+        except (BusError, ReplyError) as error:
+            log.debug("lease.unanswered", error=type(error).__name__)
 
     async def wait(self, timeout_s: float) -> Binding | None:
         """Return the living lease, `None` if there is none in time. Raises as `binding`."""
@@ -171,6 +199,7 @@ class LeaseKeeper:
                 binding=binding,
                 ends_s=asked_s + lease.valid_for_ms / 1000,
                 heartbeat_s=lease.heartbeat_ms / 1000,
+                confirmed_s=asked_s,
             )
         )
         log.info("lease.held", generation=lease.generation, joined=lease.joined)
@@ -188,6 +217,7 @@ class LeaseKeeper:
         if self._held is not None and self._held.binding == binding:
             ends_s = asked_s + state.valid_for_ms / 1000
             self._set(msgspec.structs.replace(self._held, ends_s=ends_s))
+            self.confirmed(binding, asked_s)
 
     async def _ask(self, verb: str, question: Contract, answer: type[A], timeout_s: float) -> A:
         return await ask(

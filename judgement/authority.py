@@ -1,6 +1,7 @@
 """What the snapshot does not name is prohibited, and the strictest answer wins.
 
-No evidence, verdict or claim is read here, so none can widen anything. Source: SPEC A5.
+No evidence, verdict or claim is read here, so none can widen anything. While an operator's stop is
+in force, only local inspections are within it. Source: SPEC A5, F7.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pmcl.judgement.paths import below
 __all__ = ["LEASE_EXPIRED", "authority_reasons", "lease_lives"]
 
 LEASE_EXPIRED: Final = "authority.lease_expired"
+_STOPPED: Final = "authority.stopped"
 
 
 def authority_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
@@ -22,6 +24,8 @@ def authority_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
     tool = _tool_grant(snapshot, inputs.request.tool.server, inputs.request.tool.name)
     grants = (tool, snapshot.effects.get(effect, "prohibit"))
     reasons = []
+    if inputs.stopped and effect != "inspect_local":
+        reasons.append(_STOPPED)
     if not lease_lives(inputs):
         reasons.append(LEASE_EXPIRED)
     if grants[0] == "prohibit":

@@ -9,6 +9,7 @@ from pmcl.ledger import (
     leases,
     outcomes,
     payloads,
+    stops,
     turns,
 )
 from pmcl.ledger.fold import FoldError, fold
@@ -41,5 +42,6 @@ __all__ = [
     "outcomes",
     "payloads",
     "record",
+    "stops",
     "turns",
 ]

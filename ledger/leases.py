@@ -23,6 +23,7 @@ __all__ = [
     "bind",
     "current",
     "expired",
+    "live",
 ]
 
 _queries = load_queries("pmcl.ledger", "leases")
@@ -105,6 +106,11 @@ def bind(tx: Transaction, scope: str, host: str, lease_id: str, generation: int)
 def expired(tx: Transaction, now_ms: int) -> list[LeaseRow]:
     """Return at most 64 leases whose time is over and whose end is not yet recorded."""
     return [_row(row) for row in tx.all(_queries.expired, now_ms=now_ms)]
+
+
+def live(tx: Transaction) -> list[LeaseRow]:
+    """Return every lease whose end is not yet recorded, one of a host at most."""
+    return [_row(row) for row in tx.all(_queries.live)]
 
 
 def apply_began(tx: Transaction, event: LeaseBegan) -> None:

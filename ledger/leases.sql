@@ -9,7 +9,7 @@ CREATE TABLE leases (
     began_at INTEGER NOT NULL,
     heard_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('live', 'disabled', 'expired', 'superseded')),
+    state TEXT NOT NULL CHECK (state IN ('live', 'disabled', 'expired', 'stopped', 'superseded')),
     resumed INTEGER NOT NULL CHECK (resumed IN (0, 1)),
     UNIQUE (scope, host, generation)
 ) STRICT;
@@ -32,6 +32,9 @@ SELECT * FROM leases WHERE scope = :scope AND host = :host ORDER BY generation D
 
 -- name: find
 SELECT * FROM leases WHERE lease_id = :lease_id;
+
+-- name: live
+SELECT * FROM leases INDEXED BY leases_live WHERE state = 'live' ORDER BY expires_at;
 
 -- name: expired
 SELECT * FROM leases WHERE state = 'live' AND expires_at <= :now_ms ORDER BY expires_at LIMIT 64;

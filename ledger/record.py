@@ -15,6 +15,8 @@ from pmcl.contracts import (
     ApprovalUsed,
     AuditRecorded,
     BackupMade,
+    CellResumed,
+    CellStopped,
     Evaluated,
     Event,
     EvidenceRecorded,
@@ -41,6 +43,7 @@ from pmcl.ledger import (
     leases,
     outcomes,
     payloads,
+    stops,
     turns,
 )
 from pmcl.outbox import SCHEMAS as OUTBOX_SCHEMAS
@@ -63,6 +66,7 @@ SCHEMAS: Final = (
     approvals.SCHEMA,
     outcomes.SCHEMA,
     backups.SCHEMA,
+    stops.SCHEMA,
 )
 
 
@@ -85,6 +89,8 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     ApprovalUsed: approvals.apply_used,
     AuditRecorded: outcomes.apply_audited,
     BackupMade: backups.apply_made,
+    CellResumed: stops.apply_resumed,
+    CellStopped: stops.apply_stopped,
     Evaluated: evaluations.apply_evaluated,
     EvidenceRecorded: evidence.apply_recorded,
     HoldPlaced: holds.apply_placed,

@@ -3,9 +3,8 @@
 What is shown is what the evaluation read: sanitized, whole, and with nothing that a terminal hides.
 """
 
-import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -23,7 +22,7 @@ from pmcl.contracts import (
     convert,
 )
 from pmcl.ops.asking import ask_sidecar, operator_label
-from pmcl.ops.console import console
+from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.settings import Settings
 
 __all__ = [
@@ -83,9 +82,9 @@ def show_approvals(found: Approvals) -> None:
         table.add_row(
             approval.approval_id,
             approval.state,
-            _time(approval.requested_at, "%d %H:%M"),
+            shown_time(approval.requested_at, "%d %H:%M"),
             f"{approval.scope}/{approval.host}",
-            _whole(f"{approval.server}/{approval.tool}"),
+            shown_whole(f"{approval.server}/{approval.tool}"),
         )
     console.print(table, markup=False)
     if found.more:
@@ -107,8 +106,8 @@ def _lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
     yield "approval", approval.approval_id
     yield "state", approval.state
     yield "asked by", f"{approval.scope}/{approval.host}, generation {approval.generation}"
-    yield "asked", _time(approval.requested_at)
-    yield "tool", _whole(f"{approval.server}/{approval.tool}")
+    yield "asked", shown_time(approval.requested_at)
+    yield "tool", shown_whole(f"{approval.server}/{approval.tool}")
     yield "effect", approval.effect
     if request is None:
         yield "proposal", "not there any more"
@@ -118,30 +117,18 @@ def _lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
         yield "reason", reason
     if approval.approver is not None:
         yield "approver", approval.approver
-        yield "decided", _time(approval.decided_at)
+        yield "decided", shown_time(approval.decided_at)
     if approval.expires_at is not None:
-        yield "until", _time(approval.expires_at)
+        yield "until", shown_time(approval.expires_at)
     if approval.used_by is not None:
         yield "used by", approval.used_by
 
 
 def _proposed(request: CheckpointRequest) -> Iterator[tuple[str, str]]:
-    yield "goal", _whole(request.goal)
-    yield "arguments", _whole(request.arguments)
+    yield "goal", shown_whole(request.goal)
+    yield "arguments", shown_whole(request.arguments)
     for index, step in enumerate(request.steps):
-        yield f"step {index}", _whole(msgspec.to_builtins(step))
+        yield f"step {index}", shown_whole(msgspec.to_builtins(step))
     for resource in request.resources:
-        yield "resource", f"{resource.kind} {_whole(resource.value)}"
-    yield "expected", _whole(request.expected_outcome)
-
-
-def _whole(value: Any) -> str:
-    """Return a value as JSON, never cut; what does not print is escaped, so that nothing hides."""
-    if value is None:
-        return "missing"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def _time(at_ms: int | None, form: str = "%Y-%m-%d %H:%M:%SZ") -> str:
-    return "" if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
+        yield "resource", f"{resource.kind} {shown_whole(resource.value)}"
+    yield "expected", shown_whole(request.expected_outcome)

@@ -44,6 +44,7 @@ from pmcl.ops.state_dir import ledger_key, use_state_dir
 from pmcl.outbox import Relay, RelayConfig, journal
 from pmcl.store import StoreBusyError, StoreUnavailableError, Writer, open_writer
 from pmcl.workers import (
+    ApprovalWorker,
     CheckpointWorker,
     CommitSignal,
     ContextWorker,
@@ -52,10 +53,12 @@ from pmcl.workers import (
     ObserveWorker,
     OperatorWorker,
     OutcomeWorker,
+    RecordWorker,
     RequestLimits,
     RequestLoop,
     RequestWorker,
     Retaker,
+    StopWorker,
     StreamHandler,
     Units,
 )
@@ -216,7 +219,7 @@ def _crew(
             CheckpointWorker(key, rules),
             ContextWorker(),
             LeaseWorker(key, times),
-            OperatorWorker(),
+            OperatorWorker(ApprovalWorker(), RecordWorker(), StopWorker()),
         ),
         streams=(
             StreamHandler(working, units, observe),

@@ -1,16 +1,18 @@
 """What the commands print: one console for people, one line of JSON for programs, logs apart."""
 
 import io
+import json
 import logging
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, TextIO, cast
 
 import msgspec
 import structlog
 from rich.console import Console
 
-__all__ = ["configure_logs", "console", "print_json"]
+__all__ = ["configure_logs", "console", "print_json", "shown_time", "shown_whole"]
 
 console = Console(highlight=False)
 
@@ -19,6 +21,19 @@ def print_json(value: Any) -> None:
     """Write `value` as one line of JSON on standard output."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
+
+
+def shown_time(at_ms: int | None, form: str = "%Y-%m-%d %H:%M:%SZ") -> str:
+    """Return milliseconds since the epoch as UTC, "" for none."""
+    return "" if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
+
+
+def shown_whole(value: Any) -> str:
+    """Return a value as JSON, never cut; what does not print is escaped, so that nothing hides."""
+    if value is None:
+        return "missing"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class _LogLines(io.TextIOBase):

@@ -13,10 +13,10 @@ from pmcl.bus import (
     stream_state,
 )
 from pmcl.contracts import BusError
-from pmcl.ops.console import console
+from pmcl.ops.console import console, shown_time
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
-from pmcl.store import load_queries, open_reader
+from pmcl.store import Row, load_queries, open_reader
 
 __all__ = ["read_status", "show_status"]
 
@@ -30,16 +30,22 @@ async def read_status(settings: Settings) -> dict[str, Any]:
     status: dict[str, Any] = {"state_dir": str(settings.state_dir), "running": pid is not None}
     status["pid"] = pid
     if settings.ledger_path.exists():
-        status["ledger"] = await _counts(settings)
+        status["ledger"], status["stopped"] = await _counts(settings)
     if pid is not None:
         status["log"] = await _log(settings)
     return status
 
 
-async def _counts(settings: Settings) -> dict[str, int]:
+async def _counts(settings: Settings) -> tuple[dict[str, int], dict[str, Any] | None]:
+    """Return what the ledger counts, and the stop in force."""
     async with open_reader(settings.ledger_path) as reader:
-        row = await reader.one(_queries.counts)
-    assert row is not None
+        counts = await reader.one(_queries.counts)
+        stopped = await reader.one(_queries.stopped)
+    assert counts is not None
+    return _named(counts), None if stopped is None else _named(stopped)
+
+
+def _named(row: Row) -> dict[str, Any]:
     return {name: row[name] for name in row.keys()}  # noqa: SIM118 - a Row is no mapping
 
 
@@ -65,6 +71,9 @@ def show_status(status: dict[str, Any]) -> None:
     if ledger is None:
         console.print("ledger      none yet")
         return
+    if (stopped := status["stopped"]) is not None:
+        since = f"since {shown_time(stopped['since'])} by {stopped['by']}"
+        console.print(f"stopped     {since}: only local inspections go on", style="bold red")
     log = status.get("log")
     behind = "unknown" if log is None else str(ledger["journal"] - log["last"])
     table = Table(box=None, show_header=False, pad_edge=False)

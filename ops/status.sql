@@ -14,3 +14,6 @@ SELECT
     (SELECT count(*) FROM parked_outcomes) AS parked_outcomes,
     (SELECT count(*) FROM listed_outcomes) AS listed_outcomes,
     (SELECT count(*) FROM audits) AS audits;
+
+-- name: stopped
+SELECT stopped_at AS since, stopped_by AS by FROM stops WHERE resumed_at IS NULL;

@@ -1,5 +1,6 @@
 """The workers and their runtime: receive, prepare, decide, settle."""
 
+from pmcl.workers.approvals import ApprovalWorker
 from pmcl.workers.checkpoint import CheckpointWorker
 from pmcl.workers.commits import CommitSignal
 from pmcl.workers.context import ContextWorker
@@ -7,9 +8,10 @@ from pmcl.workers.lease import LeaseTimes, LeaseWorker
 from pmcl.workers.observe import AllowedTrust, ObserveWorker
 from pmcl.workers.operators import OperatorWorker
 from pmcl.workers.outcome import OutcomeWorker
-from pmcl.workers.record import record_backup
+from pmcl.workers.record import RecordWorker, record_backup
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.retaking import Retaker
+from pmcl.workers.stopping import StopWorker
 from pmcl.workers.streams import DeadLetter, StreamHandler
 from pmcl.workers.units import Units
 from pmcl.workers.worker import (
@@ -25,6 +27,7 @@ from pmcl.workers.worker import (
 
 __all__ = [
     "AllowedTrust",
+    "ApprovalWorker",
     "CheckpointWorker",
     "CommitSignal",
     "ContextWorker",
@@ -37,6 +40,7 @@ __all__ = [
     "ObserveWorker",
     "OperatorWorker",
     "OutcomeWorker",
+    "RecordWorker",
     "Reject",
     "RequestLimits",
     "RequestLoop",
@@ -44,6 +48,7 @@ __all__ = [
     "Retaker",
     "Retry",
     "Settlement",
+    "StopWorker",
     "StreamHandler",
     "StreamWorker",
     "Units",

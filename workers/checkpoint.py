@@ -37,7 +37,7 @@ from pmcl.judgement import (
     redact_request,
     step_request,
 )
-from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes, payloads
+from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes, payloads, stops
 from pmcl.ledger.evaluations import Judged
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
@@ -127,7 +127,9 @@ class CheckpointWorker:
             unit.tx, scope, host, request.call_id, request.proposal_hash
         )
         if before is not None:
-            left_ms = max(0, before.expires_at - unit.now_ms)
+            # A lease that ended took its verdicts with it, however long they were to last.
+            ends_at = min(before.expires_at, inputs.lease_expires_at)
+            left_ms = max(0, ends_at - unit.now_ms)
             return Decision(reply=msgspec.structs.replace(before, valid_for_ms=left_ms))
         inputs, judgement = judge_once(unit, inputs)
         payload = Payload(
@@ -166,6 +168,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         rules=proposal.rules,
         authority=lease.authority,
         lease_generation=lease.generation,
+        stopped=stops.in_force(tx) is not None,
         resumed=lease.resumed,
         lease_expires_at=lease.expires_at if lease.state == "live" else 0,
         resource_keys=proposal.resource_keys,

@@ -37,7 +37,7 @@ from pmcl.workers.worker import Decision, Incoming
 __all__ = ["LeaseTimes", "LeaseWorker"]
 
 
-EndReason = Literal["disabled", "expired", "superseded"]
+EndReason = Literal["disabled", "expired", "stopped", "superseded"]
 
 
 class LeaseTimes(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,7 +208,7 @@ def _state(unit: UnitOfWork, lease: LeaseRow, expires_at: int) -> LeaseState:
 
 
 def lease_ended(unit: UnitOfWork, lease: LeaseRow, reason: EndReason) -> LeaseEnded:
-    """Return the event that ends a lease: `disabled`, `expired` or `superseded`."""
+    """Return the event that ends a lease."""
     return LeaseEnded(
         scope=lease.scope,
         host=lease.host,

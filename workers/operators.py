@@ -1,136 +1,41 @@
-"""The operators' worker: what they say about approvals and about the record.
+"""What operators say, and no host can: each verb is answered by the worker that knows it.
 
-Who speaks is the connection: only the operator's identity may publish on `ops`. The label in the
-message tells which of the people behind that identity it was. Source: SPEC A6.
+Who speaks is the connection: only the operator's identity may publish on `ops`. The label in a
+message tells which of the people behind that identity it was.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from pmcl.contracts import (
-    Approval,
-    ApprovalDecidedError,
-    ApprovalDenied,
-    ApprovalGranted,
-    Approvals,
-    Contract,
-    DenyApproval,
-    GrantApproval,
-    Kind,
-    ListApprovals,
-    RecordBackup,
-    ShowApproval,
-    ShownApproval,
-    UnknownApprovalError,
-)
-from pmcl.ledger import approvals, evaluations, leases
+from pmcl.contracts import Contract, Kind
 from pmcl.outbox import UnitOfWork
-from pmcl.store import Row
-from pmcl.workers.record import record_backup
-from pmcl.workers.worker import Decision, Incoming
+from pmcl.workers.worker import Decision, Incoming, RequestWorker
 
-__all__ = ["OperatorWorker"]
+__all__ = ["OperatorWorker", "operator_of"]
 
-_IDENTITY = "operator"
+
+def operator_of(label: str) -> str:
+    """Return how the record names an operator."""
+    return f"operator/{label}"
 
 
 class OperatorWorker:
-    """Lists, shows, grants and denies approvals; takes down what was done to the record."""
+    """Hands each request to the one of its workers that accepts the verb."""
 
     name: str = "operator"
     kind: Kind = "ops"
     needs_watermark: bool = False
-    accepts: Mapping[str | None, type[Contract]] = {
-        "approval": ShowApproval,
-        "approvals": ListApprovals,
-        "approve": GrantApproval,
-        "backup": RecordBackup,
-        "deny": DenyApproval,
-    }
 
-    async def prepare(self, incoming: Incoming) -> None:
-        """Return nothing: everything is in the ledger."""
+    def __init__(self, *workers: RequestWorker[Any]) -> None:
+        self._by_verb = {verb: worker for worker in workers for verb in worker.accepts}
+        self.accepts: Mapping[str | None, type[Contract]] = {
+            verb: worker.accepts[verb] for verb, worker in self._by_verb.items()
+        }
 
-    def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: None) -> Decision:
-        """Return what the operator asked for, or what was decided."""
-        match incoming.body:
-            case ListApprovals(ended=ended):
-                return Decision(reply=_listed(unit, ended=ended))
-            case ShowApproval(approval_id=approval_id):
-                return Decision(reply=_shown(unit, _found(unit, approval_id)))
-            case GrantApproval() as grant:
-                return _grant(unit, grant)
-            case RecordBackup() as made:
-                return record_backup(made, unit)
-            case _:
-                return _deny(unit, incoming.body)
+    async def prepare(self, incoming: Incoming) -> Any:
+        """Return what the verb's worker prepares."""
+        return await self._by_verb[incoming.subject.leaf].prepare(incoming)
 
-
-def _found(unit: UnitOfWork, approval_id: str) -> Row:
-    row = approvals.find(unit.tx, approval_id)
-    if row is None:
-        raise UnknownApprovalError("$.approval_id", approval_id, "an approval of this ledger")
-    return row
-
-
-def _listed(unit: UnitOfWork, *, ended: bool) -> Approvals:
-    rows = approvals.listed(unit.tx, ended=ended)
-    shown = tuple(approvals.approval_of(row) for row in rows[: approvals.LISTED_MAX])
-    return Approvals(approvals=shown, more=len(rows) > len(shown))
-
-
-def _shown(unit: UnitOfWork, row: Row) -> ShownApproval:
-    judged = evaluations.judged(unit.tx, row["scope"], row["approval_id"])
-    return ShownApproval(
-        approval=approvals.approval_of(row),
-        request=None if judged is None else judged.inputs.request,
-        reasons=() if judged is None else judged.evaluation.reasons,
-    )
-
-
-def _grant(unit: UnitOfWork, grant: GrantApproval) -> Decision:
-    row = _found(unit, grant.approval_id)
-    if row["state"] != "pending":
-        raise ApprovalDecidedError("$.approval_id", row["state"], "pending")
-    lease = leases.current(unit.tx, row["scope"], row["host"])
-    if lease is None or lease.generation != row["generation"] or not lease.lives(unit.now_ms):
-        raise ApprovalDecidedError("$.approval_id", "expired", "one of a living lease")
-    granted = ApprovalGranted(
-        **_whose(unit, row),
-        approver=f"{_IDENTITY}/{grant.label}",
-        proposal_hash=row["proposal_hash"],
-        generation=row["generation"],
-        expires_at=unit.now_ms + grant.lifetime_ms,
-    )
-    reply = _changed(
-        row,
-        state="granted",
-        approver=granted.approver,
-        decided_at=unit.now_ms,
-        expires_at=granted.expires_at,
-    )
-    return Decision(events=(granted,), reply=reply)
-
-
-def _deny(unit: UnitOfWork, deny: DenyApproval) -> Decision:
-    row = _found(unit, deny.approval_id)
-    if row["state"] not in ("pending", "granted"):
-        raise ApprovalDecidedError("$.approval_id", row["state"], "pending or granted")
-    denied = ApprovalDenied(**_whose(unit, row), approver=f"{_IDENTITY}/{deny.label}")
-    reply = _changed(row, state="denied", approver=denied.approver, decided_at=unit.now_ms)
-    return Decision(events=(denied,), reply=reply)
-
-
-def _whose(unit: UnitOfWork, row: Row) -> dict[str, Any]:
-    return {
-        "scope": row["scope"],
-        "host": row["host"],
-        "at_ms": unit.now_ms,
-        "approval_id": row["approval_id"],
-    }
-
-
-def _changed(row: Row, **changes: Any) -> Approval:
-    return msgspec.structs.replace(approvals.approval_of(row), **changes)
+    def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: Any) -> Decision:
+        """Return what the verb's worker decides."""
+        return self._by_verb[incoming.subject.leaf].decide(unit, incoming, prepared)

@@ -1,11 +1,38 @@
-"""What operators say about the record itself becomes part of it."""
+"""The record worker: what operators say about the record itself becomes part of it."""
 
-from pmcl.contracts import CELL_HOST, CELL_SCOPE, Backup, BackupMade, RecordBackup
+from collections.abc import Mapping
+
+from pmcl.contracts import (
+    CELL_HOST,
+    CELL_SCOPE,
+    Backup,
+    BackupMade,
+    Contract,
+    Kind,
+    RecordBackup,
+)
 from pmcl.ledger import backups
 from pmcl.outbox import UnitOfWork
-from pmcl.workers.worker import Decision
+from pmcl.workers.operators import operator_of
+from pmcl.workers.worker import Decision, Incoming
 
-__all__ = ["record_backup"]
+__all__ = ["RecordWorker", "record_backup"]
+
+
+class RecordWorker:
+    """Takes down what was done to the record."""
+
+    name: str = "record"
+    kind: Kind = "ops"
+    needs_watermark: bool = False
+    accepts: Mapping[str | None, type[Contract]] = {"backup": RecordBackup}
+
+    async def prepare(self, incoming: Incoming) -> None:
+        """Return nothing: everything is in the ledger."""
+
+    def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: None) -> Decision:
+        """Return what was taken down."""
+        return record_backup(incoming.body, unit)
 
 
 def record_backup(asked: RecordBackup, unit: UnitOfWork) -> Decision:
@@ -20,7 +47,7 @@ def record_backup(asked: RecordBackup, unit: UnitOfWork) -> Decision:
         backup_id=asked.backup_id,
         place=asked.place,
         sequence=asked.sequence,
-        by=f"operator/{asked.label}",
+        by=operator_of(asked.label),
     )
     reply = Backup(
         backup_id=made.backup_id,

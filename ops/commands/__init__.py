@@ -10,6 +10,7 @@ from pmcl.ops.commands import (
     mcp,
     record,
     sidecar,
+    stopping,
 )
 from pmcl.ops.commands.groups import app
 
@@ -24,4 +25,5 @@ __all__ = [
     "mcp",
     "record",
     "sidecar",
+    "stopping",
 ]

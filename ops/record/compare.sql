@@ -46,5 +46,8 @@ SELECT * FROM parked_outcomes ORDER BY evaluation_id, outcome_id;
 -- name: payloads
 SELECT * FROM payloads ORDER BY payload;
 
+-- name: stops
+SELECT * FROM stops ORDER BY stop;
+
 -- name: turns
 SELECT * FROM turns ORDER BY scope, host, turn_id;

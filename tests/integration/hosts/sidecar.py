@@ -57,7 +57,7 @@ def evaluation_of(request: CheckpointRequest, **changes: Any) -> Evaluation:
             mitigated=False,
         ),
         "execution_check": ExecutionCheck(
-            effect="mutation",
+            effect=request.effect or "mutation",
             reversibility="reversible",
             necessity=None,
             lower_risk_alternatives=(),

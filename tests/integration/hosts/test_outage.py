@@ -70,8 +70,8 @@ async def test_server_that_is_down_degrades_and_gets_outcomes_once(
     async with Host.connect(config) as host:
         proposal = writing()
         verdict = await host.check(proposal)
-        nats_server.kill()
         async with host.dispatch(verdict, proposal) as run:
+            nats_server.kill()
             run.failed("file_missing")
         held = await checked(host, config, writing())
         assert held.status == "held"

@@ -2,7 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmcl.contracts import ContractError, Subject, check_token, inbox_prefix, parse_subject
+from pmcl.contracts import (
+    OPS_VERBS,
+    ContractError,
+    Subject,
+    check_token,
+    inbox_prefix,
+    parse_subject,
+)
 
 TOKENS = st.text(alphabet="abcxyz0189_-", min_size=1, max_size=64)
 GOOD: dict[str, list[str | None]] = {
@@ -102,7 +109,7 @@ def test_other_subjects_are_refused(text: str) -> None:
         parse_subject(text)
 
 
-@pytest.mark.parametrize("verb", ["approval", "approvals", "approve", "deny"])
+@pytest.mark.parametrize("verb", OPS_VERBS)
 def test_operators_subjects_round_trip(verb: str) -> None:
     subject = parse_subject(f"pmcl.v1.ops.{verb}")
     assert subject == Subject("ops", "", "", verb)

@@ -41,7 +41,7 @@ def keeper_of(tmp_path: Path, now: list[float], monkeypatch: pytest.MonkeyPatch)
     )
     connection: Any = Silent()
     keeper = LeaseKeeper(connection, config, "E" * 26, lambda _: None)
-    keeper._held = _Held(binding=binding(1), ends_s=10.0, heartbeat_s=1.0)
+    keeper._held = _Held(binding=binding(1), ends_s=10.0, heartbeat_s=1.0, confirmed_s=0.0)
     return keeper
 
 
@@ -83,3 +83,22 @@ def test_word_about_another_lease_changes_nothing(
     keeper.told(StaleGenerationError("$", 0, 1), binding(0))
     keeper.told(HostError("x"), binding(1))
     assert keeper.binding == binding(1)
+
+
+def test_a_word_is_as_old_as_its_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper = keeper_of(tmp_path, [5.0], monkeypatch)
+    assert keeper.word_age_s(binding(1)) == 5.0
+    keeper.confirmed(binding(1), 4.0)
+    keeper.confirmed(binding(1), 3.0)
+    assert keeper.word_age_s(binding(1)) == 1.0
+
+
+def test_there_is_no_word_about_another_lease_or_one_that_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = keeper_of(tmp_path, [5.0], monkeypatch)
+    keeper.confirmed(binding(2), 5.0)
+    assert keeper.word_age_s(binding(1)) == 5.0
+    assert keeper.word_age_s(binding(2)) == float("inf")
+    keeper.told(LeaseEndedError("$", "", ""), binding(1))
+    assert keeper.word_age_s(binding(1)) == float("inf")

@@ -365,6 +365,85 @@ def test_an_approval_takes_away_the_wish_for_it_and_no_other_reason(
         assert after == without
 
 
+@pytest.mark.parametrize("own", EFFECTS)
+def test_under_a_stop_every_combination_lets_inspections_pass_alone(
+    own: Effect,
+    make_request: Any,
+    make_inputs: Any,
+    make_authority: Any,
+    make_evidence: Any,
+    make_premortem: Any,
+) -> None:
+    """Walk every effect that a claim leads to, 11 approvals and 3 grants; all else is there."""
+    for claim, state, grant in product((None, *EFFECTS), APPROVALS, ("grant", "approve", None)):
+        request = make_request(
+            TOOLS[own],
+            effect=claim,
+            resources=(),
+            premortem=make_premortem("A"),
+            justification=Justification(necessity="the goal asks for it"),
+            expected_receipt=ExpectedReceipt(kind="file"),
+        )
+        effect = classify(request, EffectRules()).effect
+        inputs = make_inputs(
+            request,
+            authority=make_authority(tools={} if grant is None else {"*": grant}),
+            approval=_CASES[state, effect],
+            evidence=(make_evidence("A"),),
+        )
+        going, stopped = judge(inputs), judge(msgspec.structs.replace(inputs, stopped=True))
+        if effect == "inspect_local":
+            assert stopped == going
+            continue
+        reasons = stopped.evaluation.reasons
+        assert "authority.stopped" in reasons
+        others = [reason for reason in reasons if reason != "authority.stopped"]
+        assert others == [*going.evaluation.reasons]
+        assert stopped.evaluation.checkpoint_status == "held"
+        assert stopped.evaluation.revision_request is None
+        assert (stopped.uses_approval, stopped.released) == (None, ())
+        assert not stopped.requests_approval
+
+
+@given(data=st.data())
+def test_nothing_passes_under_a_stop_but_inspections(
+    data: st.DataObject,
+    make_request: Any,
+    make_inputs: Any,
+    make_evidence: Any,
+    make_premortem: Any,
+) -> None:
+    draw = data.draw
+    request = draw(asked(make_request))
+    shown = draw(_letters)
+    if request.kind == "tool":
+        request = msgspec.structs.replace(request, premortem=make_premortem(*shown))
+    inputs: Inputs = make_inputs(
+        request,
+        authority=draw(snapshots()),
+        approval=approval(draw(st.sampled_from([*APPROVALS])), effect_of(request)),
+        evidence=tuple(make_evidence(letter, trust="operator") for letter in shown),
+        holds=draw(_holds),
+        plan_held=draw(st.booleans()),
+        steps=tuple(StepKnown(resource_keys=("key-notes",)) for _ in request.steps),
+        stopped=True,
+    )
+    judgement = judge(inputs)
+    found = {classify(call, EffectRules()).effect for call in calls_of(request)}
+    held = [
+        reason.partition("@")[0] == "authority.stopped" for reason in judgement.evaluation.reasons
+    ]
+    acting = sum(
+        classify(call, EffectRules()).effect != "inspect_local" for call in calls_of(request)
+    )
+    assert sum(held) == acting
+    if found != {"inspect_local"}:
+        assert judgement.evaluation.checkpoint_status == "held"
+        assert judgement.evaluation.revision_request is None
+        assert (judgement.uses_approval, judgement.released) == (None, ())
+        assert not judgement.requests_approval
+
+
 def test_the_lease_that_the_proof_speaks_of_is_the_one_of_the_inputs(make_inputs: Any) -> None:
     inputs: Inputs = make_inputs(None)
     assert (inputs.lease_generation, inputs.lease_expires_at) == (GENERATION, NOW_MS + LEASE_MS)

@@ -16,7 +16,9 @@ from pmcl.contracts import (
     Heartbeat,
     Receipt,
     RecordBackup,
+    Resume,
     ResumeLease,
+    Stop,
     Void,
     sha256,
 )
@@ -68,6 +70,9 @@ async def _work(ledger: Ledger) -> list[Desk]:
     for _ in range(2):
         backup = await desks[0].say_as_operator("backup", made)
         assert (backup.by, backup.place) == ("operator/ann", "/backups/1")
+        await desks[0].say_as_operator("stop", Stop(label="ann"))
+        await desks[1].begin()
+        await desks[0].say_as_operator("resume", Resume(label="ann"))
     return desks
 
 

@@ -41,6 +41,7 @@ from pmcl.contracts import (
 from pmcl.ledger import LedgerKey, ledger_config
 from pmcl.store import Writer, open_writer
 from pmcl.workers import (
+    ApprovalWorker,
     CheckpointWorker,
     Incoming,
     LeaseTimes,
@@ -48,7 +49,9 @@ from pmcl.workers import (
     ObserveWorker,
     OperatorWorker,
     OutcomeWorker,
+    RecordWorker,
     RequestWorker,
+    StopWorker,
     StreamHandler,
     StreamWorker,
     Units,
@@ -202,7 +205,7 @@ class Desk:
         """The committed reply to an operator."""
         subject = Subject("ops", "", "", verb)
         incoming = Incoming(subject=subject, body=body)
-        worker = OperatorWorker()
+        worker = OperatorWorker(ApprovalWorker(), RecordWorker(), StopWorker())
         await worker.prepare(incoming)
         return await self.ledger.units.answer(worker, incoming, None)
 
