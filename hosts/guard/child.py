@@ -56,7 +56,7 @@ class Child:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
-    async def end(self) -> None:
+    async def leave(self) -> None:
         """Be gone, within twice the grace period."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._process.returncode is not None:
@@ -89,5 +89,5 @@ async def open_child(command: Sequence[str]) -> AsyncIterator[Child]:
             yield child
         finally:
             with anyio.CancelScope(shield=True):
-                await child.end()
+                await child.leave()
                 await process.aclose()

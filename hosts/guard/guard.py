@@ -26,6 +26,8 @@ __all__ = ["guard_command", "guard_url"]
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _LAST_FRAMES_S: Final = 1.0
 """How long the output of a server is read that has ended: others may hold it open."""
+_DESERTED_S: Final = 2.0
+"""How long a server may take to end by itself when its client has."""
 _LAST_CALLS_S: Final = 10.0
 _LAST_WRITES_S: Final = 2.0
 
@@ -72,8 +74,8 @@ class _Session:
     def __init__(self, side: GuardedSide, client: tuple[Pipe, Pipe], pins: Pins) -> None:
         self._side = side
         self._pins = pins
-        self._from_client, to_client = client
-        self._to_client = Lane(to_client, "client")
+        self._from_client, self._client_output = client
+        self._to_client = Lane(self._client_output, "client")
         self._to_server = Lane(side.requests, "server")
 
     async def run(self, server: GuardedServer, mediator: Mediator) -> int:
@@ -107,6 +109,10 @@ class _Session:
         async for frame in frames(self._from_client.receive):
             await side.take(frame)
         self._to_server.close()
+        await anyio.sleep(_DESERTED_S)
+        while not self._client_output.is_deserted:  # noqa: ASYNC110 - it tells nobody
+            await anyio.sleep(_DESERTED_S)
+        await self._side.leave()
 
     async def _read_server(self, side: ServerSide) -> None:
         async with anyio.create_task_group() as reading:

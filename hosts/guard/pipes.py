@@ -1,6 +1,7 @@
 """A file descriptor is read and written without blocking the event loop, whatever it leads to."""
 
 import os
+import select
 from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
@@ -31,6 +32,13 @@ class Pipe:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def is_deserted(self) -> bool:
+        """Whether nobody will ever read what is written."""
+        watch = select.poll()
+        watch.register(self._descriptor, 0)
+        return bool(watch.poll(0))
 
     def close(self) -> None:
         """The other side sees the end; others who hold the descriptor find it as it was."""

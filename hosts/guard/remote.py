@@ -95,6 +95,10 @@ class Remote:
         await self._ended.wait()
         return 0
 
+    async def leave(self) -> None:
+        """The client has gone without a word."""
+        self.close()
+
     async def pass_signals(self) -> None:
         """End the session when a signal would end the guard."""
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:

@@ -32,5 +32,8 @@ class GuardedSide(Protocol):
     async def wait(self) -> int:
         """Return the exit code, once there is one."""
 
+    async def leave(self) -> None:
+        """Nobody is interested any more: end."""
+
     async def pass_signals(self) -> None:
         """Give the server every signal that would end the guard, for ever."""

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,16 @@ class Guards:
         words = ("--", *server) if server else ()
         command = (sys.executable, "-m", "pmcl.ops", "guard", *given, *words)
         return Guard(scope, command, clean_environment() | environment)
+
+    def away(self, scope: str, directory: Path) -> Callable[[Sequence[str]], list[str]]:
+        """Return how to start a guard whose sidecar is not there, with the host of a scope."""
+        folder = self.state_dir / "credentials"
+        path = directory / "away.json"
+        known = json.loads((folder / f"{scope}.a.json").read_text())
+        path.write_text(json.dumps(known | {"url": "nats://127.0.0.1:1"}))
+        path.chmod(0o600)
+        path.with_suffix(".toml").write_text((folder / f"{scope}.a.toml").read_text())
+        return lambda command: [str(path) if word == f"{scope}/a" else word for word in command]
 
     async def rows(self, sql: str, **params: Any) -> list[dict[str, Any]]:
         found = await self.reader.all(sql, **params)

@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import psutil
 import pytest
 
@@ -90,6 +92,29 @@ async def test_what_was_said_before_the_end_of_input_is_answered(
         assert await toy.ends() == 7
 
 
+async def test_many_calls_at_once_are_all_judged_and_answered(
+    guards: Guards, guard: Guard, log: Path, tmp_path: Path
+) -> None:
+    async with raw(guard.command, guard.environment, tmp_path / "err") as toy:
+        await toy.ask("list", "tools/list")
+        calls = [
+            {"name": "read_note", "arguments": {"path": f"/n/{number}"}} for number in range(50)
+        ]
+        await toy.say(
+            *(
+                {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
+                for id, params in enumerate(calls)
+            )
+        )
+        answers = [await toy.hear() for _ in calls]
+        assert [answer["id"] for answer in answers] == [*range(50)]
+        assert all("isError" not in answer["result"] for answer in answers)
+        await toy.close()
+        assert await toy.ends() == 7
+    assert executed(log) == [["read_note", call["arguments"]] for call in calls]
+    assert {row["status"] for row in await guards.outcomes(guard.scope, 50)} == {"succeeded"}
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 5), (signal.SIGINT, 130)])
 async def test_signals_and_exit_codes_are_passed_on(
     guard: Guard, tmp_path: Path, number: signal.Signals, code: int
@@ -137,6 +162,47 @@ async def test_a_guard_that_is_killed_takes_its_server_along_and_its_call_is_unk
             assert (outcome["tool"], outcome["status"]) == ("read_nothing", "unknown")
             os.kill(await pid_of(toy), signal.SIGKILL)
             assert await toy.ends() == 128 + signal.SIGKILL
+
+
+async def test_a_server_outlives_no_client_that_is_gone(guards: Guards, log: Path) -> None:
+    guard = guards.guard(TOY, "--server", "toy", TOY_LOG=str(log), TOY_LINGERS="1")
+    pid, code = await anyio.to_thread.run_sync(visit_and_vanish, guard)
+    assert code == 5
+    await is_gone(pid)
+
+
+def visit_and_vanish(guard: Guard) -> tuple[int, int]:
+    """Return the server's process and the guard's exit code, after a client that just goes."""
+    with subprocess.Popen(
+        guard.command, env=guard.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"pid"}\n')
+            process.stdin.flush()
+            pid = json.loads(process.stdout.readline())["result"]["pid"]
+            process.stdin.close()
+            process.stdout.close()
+            return pid, process.wait(WITHIN_S)
+        finally:
+            process.kill()
+
+
+async def test_without_a_sidecar_only_inspections_go_on(
+    guards: Guards, log: Path, tmp_path: Path
+) -> None:
+    guard = guards.guard(TOY, "--server", "toy", TOY_LOG=str(log))
+    lonely = guards.away(guard.scope, tmp_path)
+    async with raw(lonely(guard.command), guard.environment, tmp_path / "err") as toy:
+        await toy.ask(0, "tools/list")
+        read = await toy.call(1, "read_note", path="/n/1")
+        assert read["result"]["content"][0]["text"] == "the note {'path': '/n/1'}", read
+        held = await toy.call(2, "delete_note", path="/n/1")
+        assert "degraded." in held["result"]["content"][0]["text"]
+        await toy.close()
+        assert await toy.ends() == 7
+    assert executed(log) == [["read_note", {"path": "/n/1"}]]
 
 
 async def test_a_command_that_cannot_be_run_is_told(guards: Guards, tmp_path: Path) -> None:

@@ -258,6 +258,19 @@ async def test_deep_answers_are_recorded_or_told_of(depth: int) -> None:
             assert b"error" in told or len(rig.mediator.recorded) == (id + 1) // 2
 
 
+@pytest.mark.parametrize(
+    "more", [{"method": "ping"}, {"error": {"code": 1, "message": "m"}}, {"Result": {}}]
+)
+async def test_an_answer_that_is_something_else_as_well_is_withheld(more: dict[str, Any]) -> None:
+    async with open_rig() as rig:
+        await rig.calls_tool(1)
+        await rig.server_says({**result(1, "two faces"), **more})
+        told = await rig.client.message()
+        assert (told["id"], told["error"]["code"]) == (1, -32603)
+        assert (await rig.mediator.outcome())[0] == "unknown"
+        assert rig.mediator.recorded == []
+
+
 async def test_an_answer_counts_once() -> None:
     async with open_rig() as rig:
         await rig.calls_tool(1)
