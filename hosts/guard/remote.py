@@ -170,7 +170,7 @@ class Remote:
         """Pass on what a response holds; return whether it answers `id`."""
         kind = response.headers.get("Content-Type", "").partition(";")[0].strip()
         answered = False
-        if kind == EVENTS and response.is_success:
+        if kind == EVENTS:
             async for data in events_of(response):
                 answered = await self._hear(data, id) or answered
                 if answered:
