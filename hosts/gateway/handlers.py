@@ -61,19 +61,19 @@ class Call(msgspec.Struct, frozen=True):
 async def begin(call: Call, asked: BeginAsked) -> LeaseAnswer:
     """Begin or join a lease; without a sidecar in time, it comes later."""
     terms = await _terms(call, asked)
-    async with call.sessions.begin(call.caller, terms).use() as desk:
+    async with call.sessions.begin(call.caller, terms) as desk:
         return _lease(call.caller, desk)
 
 
 async def state(call: Call, _: None) -> LeaseAnswer:
     """Show the current lease."""
-    async with call.sessions.current(call.caller).use() as desk:
+    async with call.sessions.current(call.caller) as desk:
         return _lease(call.caller, desk)
 
 
 async def disable(call: Call, _: None) -> LeaseAnswer:
     """End the lease, for every process of the host."""
-    async with call.sessions.current(call.caller).use() as desk:
+    async with call.sessions.current(call.caller) as desk:
         call.sessions.forget(call.caller)
         await desk.host.disable()
         return _ended(call.caller, desk)
@@ -82,7 +82,7 @@ async def disable(call: Call, _: None) -> LeaseAnswer:
 async def observe(call: Call, asked: ObserveAsked) -> Stored:
     """Store one observation."""
     _check_trust(call.caller, "$.trust", asked)
-    async with call.sessions.current(call.caller).use() as desk:
+    async with call.sessions.current(call.caller) as desk:
         desk.require(asked.generation)
         return Stored(evidence_id=await desk.host.observe(**asked.fields()))
 
@@ -91,7 +91,7 @@ async def observe_many(call: Call, asked: ManyObserved) -> ManyStored:
     """Store observations, in order."""
     for at, observed in enumerate(asked.observations):
         _check_trust(call.caller, f"$.observations[{at}].trust", observed)
-    async with call.sessions.current(call.caller).use() as desk:
+    async with call.sessions.current(call.caller) as desk:
         desk.require(asked.generation)
         stored = await desk.host.observe_many([each.fields() for each in asked.observations])
         return ManyStored(evidence_ids=tuple(stored))
@@ -100,28 +100,28 @@ async def observe_many(call: Call, asked: ManyObserved) -> ManyStored:
 async def check(call: Call, asked: CheckAsked) -> CheckAnswer:
     """Put a proposal to the sidecar; whoever answers or not, there is a verdict."""
     proposal = asked.proposal()
-    async with call.sessions.current(call.caller).use() as desk:
+    async with call.sessions.current(call.caller) as desk:
         desk.require(asked.generation)
         return CheckAnswer.of(await desk.check(proposal))
 
 
 async def dispatch(call: Call, asked: DispatchAsked) -> DispatchAnswer:
     """Claim a verdict."""
-    async with call.sessions.holding(call.caller, asked.verdict_id).use() as desk:
+    async with call.sessions.holding(call.caller, asked.verdict_id) as desk:
         await desk.claim(asked)
     return DispatchAnswer(verdict_id=asked.verdict_id, outcome_within_ms=asked.outcome_within_ms)
 
 
 async def outcome(call: Call, asked: OutcomeAsked) -> OutcomeAnswer:
     """Record what came of a dispatch."""
-    async with call.sessions.holding(call.caller, call.named).use() as desk:
+    async with call.sessions.holding(call.caller, call.named) as desk:
         await desk.finish(call.named, asked)
     return OutcomeAnswer(verdict_id=call.named, status=asked.status)
 
 
 async def complete(call: Call, asked: TurnAsked) -> TurnAnswer:
     """End a turn."""
-    async with call.sessions.current(call.caller).use() as desk:
+    async with call.sessions.current(call.caller) as desk:
         desk.require(asked.generation)
         await desk.host.complete(asked.turn_id)
         return TurnAnswer(turn_id=asked.turn_id)
@@ -133,7 +133,7 @@ async def hook(call: Call, event: bytes) -> HookAnswer:
         limit = ", ".join(AGENTS)
         raise GatewayRefusedError(404, "unknown_agent", "agent", limit=limit)
     terms = await call.sessions.profile(call.caller)
-    async with call.sessions.begin(call.caller, terms).use() as desk:
+    async with call.sessions.begin(call.caller, terms) as desk:
         return await desk.hooks.handle(call.named, event)
 
 

@@ -5,6 +5,9 @@ same one. After a start nothing is remembered: a lease must be begun before anyt
 Source: SPEC A1, G4.
 """
 
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 import anyio
@@ -15,6 +18,7 @@ from anyio.abc import TaskGroup
 from pmcl.bus import Credentials
 from pmcl.contracts import BusyError, LeaseNotFoundError, PmclError
 from pmcl.hosts.config import HostConfig
+from pmcl.hosts.desk import Desk
 from pmcl.hosts.gateway.access import Caller
 from pmcl.hosts.gateway.config import GatewayConfig
 from pmcl.hosts.gateway.refusals import GatewayRefusedError
@@ -35,46 +39,50 @@ class Sessions:
         self._tasks = tasks
         self._of: dict[str, list[Session]] = {}
         self._terms: dict[str, Terms] = {}
+        self._beginning: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
 
-    def begin(self, caller: Caller, terms: Terms) -> Session:
-        """Return the session of these terms, which is the key's current one from now on.
+    @asynccontextmanager
+    async def begin(self, caller: Caller, terms: Terms) -> AsyncIterator[Desk]:
+        """Yield the desk of these terms; it is the key's current one from now on.
 
         Raises:
+            RefusedError, HostError, LedgerError: the lease was refused; the current one stays.
             BusyError: too many sessions are in use.
         """
-        mine = self._of.setdefault(caller.nkey, [])
-        found = next((s for s in mine if s.terms == terms and s.usable and not s.fenced), None)
-        if found is None:
-            found = self._start(caller, terms)
-        else:
-            mine.remove(found)
-        for other in mine:
-            other.retire()
-        mine.append(found)
-        self._terms[caller.nkey] = terms
-        return found
+        async with AsyncExitStack() as stack:
+            async with self._beginning[caller.nkey]:
+                session = self._usable(caller, terms)
+                if session is None or session.fenced:
+                    session = self._start(caller, terms)
+                desk = await stack.enter_async_context(session.use())
+                self._terms[caller.nkey] = terms
+                for other in self._of.get(caller.nkey, []):
+                    if other is not session:
+                        other.retire()
+            yield desk
 
-    def current(self, caller: Caller) -> Session:
-        """Return the session that was begun last; an idle one is opened again.
+    @asynccontextmanager
+    async def current(self, caller: Caller) -> AsyncIterator[Desk]:
+        """Yield the desk that was begun last; that of an idle session is opened again.
 
         Raises:
             LeaseNotFoundError: none was begun.
-            BusyError: too many sessions are in use.
+            RefusedError, HostError, LedgerError, BusyError: as `begin`.
         """
         terms = self._terms.get(caller.nkey)
         if terms is None:
             raise LeaseNotFoundError("$", "", "a lease that was begun through this gateway")
-        mine = self._of.get(caller.nkey, [])
-        if mine and mine[-1].usable:
-            return mine[-1]
-        return self.begin(caller, terms)
+        session = self._usable(caller, terms)
+        async with self.begin(caller, terms) if session is None else session.use() as desk:
+            yield desk
 
-    def holding(self, caller: Caller, verdict_id: str) -> Session:
-        """Return the session that gave a verdict, else the current one. Raises as `current`."""
-        for session in self._of.get(caller.nkey, []):
-            if session.desk is not None and session.desk.knows(verdict_id):
-                return session
-        return self.current(caller)
+    @asynccontextmanager
+    async def holding(self, caller: Caller, verdict_id: str) -> AsyncIterator[Desk]:
+        """Yield the desk that gave a verdict, else the current one. Raises as `current`."""
+        mine = self._of.get(caller.nkey, [])
+        found = next((s for s in mine if s.desk is not None and s.desk.knows(verdict_id)), None)
+        async with self.current(caller) if found is None else found.use() as desk:
+            yield desk
 
     async def profile(self, caller: Caller) -> Terms:
         """Return what the host's operator wrote down for it.
@@ -136,8 +144,13 @@ class Sessions:
             state_dir=self._config.hosts_dir,
         )
         session = Session(config, terms)
+        self._of.setdefault(caller.nkey, []).append(session)
         self._tasks.start_soon(session.run)
         return session
+
+    def _usable(self, caller: Caller, terms: Terms) -> Session | None:
+        mine = self._of.get(caller.nkey, [])
+        return next((s for s in reversed(mine) if s.terms == terms and s.usable), None)
 
     def _make_room(self) -> None:
         """End the session that was idle longest, if there are too many."""

@@ -1,5 +1,6 @@
 """A host that speaks only HTTP, from its lease to the linked outcome."""
 
+import anyio
 import msgspec
 import pytest
 
@@ -239,3 +240,16 @@ async def test_answer_is_the_contract_that_openapi_names(house: House, wire: Wir
     answer = document["components"]["schemas"]["CheckAnswer"]
     assert set(answer["required"]) <= set(await wire.check("read_file", NOTES))
     assert "\\Z" not in msgspec.json.encode(document).decode()
+
+
+async def test_begins_at_once_share_one_lease(house: House) -> None:
+    wire = house.wire()
+    found: list[int] = []
+
+    async def begin() -> None:
+        found.append((await wire.begin())["generation"])
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(6):
+            tasks.start_soon(begin)
+    assert found == [1] * 6

@@ -194,7 +194,10 @@ async def test_body_must_be_said_to_be_json(wire: Wire) -> None:
 
 
 async def test_snapshot_with_a_secret_is_refused_and_leaves_the_lease(wire: Wire) -> None:
+    verdict = await wire.check("read_file", "/work/a")
     tools = {"token=ghp_" + "a1B2c3D4" * 5: "grant"}
     refused = await wire.post("/v1/lease", {"authority": {**ANYTHING, "tools": tools}})
     assert (refused.status, refused.body["code"]) == (400, "secret_in_name")
     assert "ghp_" not in json.dumps(refused.body)
+    assert (await wire.get("/v1/lease")).body["generation"] == 1
+    assert (await wire.claim(verdict, "/work/a")).status == 201
