@@ -12,19 +12,21 @@ import anyio.to_thread
 from anyio.abc import Process
 
 from pmcl.bus import Credentials
-from pmcl.hosts import HostConfig
+from pmcl.hosts import HostConfig, new_profile, profile_path
 from pmcl.ops.host_add import register_hosts
+from pmcl.ops.known_hosts import credentials_dir
 from pmcl.ops.replay import PROFILE
 from pmcl.ops.settings import Settings
 from pmcl.ops.sidecar_process import clean_environment, run_sidecar
 from pmcl.store import load_queries, open_reader
 
-__all__ = ["House", "open_house"]
+__all__ = ["HOST", "House", "open_house"]
 
 _queries = load_queries("pmcl.ops.program", "house")
 _SETTLED_S: Final = 30.0
 _POLL_S: Final = 0.02
-_HOST: Final = "program"
+HOST: Final = "program"
+"""The one host of each scope."""
 
 
 class House:
@@ -46,7 +48,7 @@ class House:
 
     async def register(self, scopes: Sequence[str]) -> None:
         """Register one host in each scope."""
-        made = await anyio.to_thread.run_sync(register_hosts, self.settings, scopes, _HOST)
+        made = await anyio.to_thread.run_sync(register_hosts, self.settings, scopes, HOST)
         self._credentials = {own.scope: own for own in made}
 
     def host(self, scope: str) -> HostConfig:
@@ -57,6 +59,13 @@ class House:
             state_dir=self.directory / "hosts",
             sweep_ms=500,
         )
+
+    async def save_credentials(self, scope: str) -> None:
+        """Write what `pmcl host add` writes for a scope's host."""
+        path = credentials_dir(self.settings) / f"{scope}.{HOST}.json"
+        await anyio.Path(path.parent).mkdir(exist_ok=True)
+        await anyio.to_thread.run_sync(self._credentials[scope].save, path)
+        await anyio.Path(profile_path(path)).write_text(new_profile([Path("/")]))
 
     async def start(self) -> None:
         """Start the sidecar; return when it is ready."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pmcl.ops.program.figure import Figure, share, unavailable
+from pmcl.ops.program.figure import Figure, share
 from pmcl.ops.program.tries import Tries
 from pmcl.ops.program.witness import Witness
 from pmcl.ops.replay import ReplayedCall
@@ -11,9 +11,9 @@ __all__ = ["mediation_figures"]
 
 
 def mediation_figures(
-    calls: Sequence[ReplayedCall], witness: Witness, misused: Mapping[str, Tries]
+    calls: Sequence[ReplayedCall], witness: Witness, tries: Mapping[str, Tries]
 ) -> list[Figure]:
-    """Return what the recorded calls and the misused verdicts show."""
+    """Return what the recorded calls show, and what was tried, by name."""
     held = [call for call in calls if call.status == "held"]
     return [
         share(
@@ -30,15 +30,5 @@ def mediation_figures(
             len(held),
             "each held recorded call was handed to the dispatch all the same",
         ),
-        *(
-            share("mediation", f"ran under a verdict {name}", tries.ran, tries.n, tries.how)
-            for name, tries in misused.items()
-        ),
-        unavailable(
-            "mediation",
-            "MCP calls that reached a server unchecked",
-            "a guard before an MCP server",
-            "not asked here; the lines above are of the host client, on which the guard stands",
-            "share",
-        ),
+        *(share("mediation", name, one.ran, one.n, one.how) for name, one in tries.items()),
     ]

@@ -18,11 +18,12 @@ _Pair = tuple[Verdict, Proposal]
 
 async def misuse_verdicts(host: Host) -> dict[str, Tries]:
     """Return how often a verdict let something run that it was not for, by kind of misuse."""
-    found = {name: Tries(how=how) for name, (_, how) in _KINDS.items()}
-    for name, (misused, _) in _KINDS.items():
+    found = {}
+    for name, (misused, how) in _KINDS.items():
+        tries = found[f"ran under a verdict {name}"] = Tries(how)
         for number in range(_TRIES):
             verdict, proposal = await misused(host, f"/project/{number}")
-            found[name].add(ran=await runs(host, verdict, proposal))
+            tries.add(ran=await runs(host, verdict, proposal))
     return found
 
 

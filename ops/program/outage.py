@@ -8,6 +8,7 @@ from typing import Final
 
 import anyio
 
+from pmcl.contracts import PmclError
 from pmcl.hosts import Host, Proposal, Verdict
 from pmcl.ops.program.calls import deletion, reading, seen
 from pmcl.ops.program.house import House
@@ -24,11 +25,15 @@ _WITHIN_S: Final = 30.0
 _POLL_S: Final = 0.05
 
 
+class OutageError(PmclError):
+    """A part of the outage did not come to its end."""
+
+
 async def stay_away(house: House) -> dict[str, Tries]:
     """Return what ran while nobody judged, and what changed by a restart, by name.
 
     Raises:
-        TimeoutError: the sidecar did not answer within 30 s after its start.
+        OutageError: the sidecar did not answer within 30 s after its start.
     """
     config = house.host(AWAY_SCOPE)
     async with Host.connect(config) as host:
@@ -43,7 +48,7 @@ async def stay_away(house: House) -> dict[str, Tries]:
         external = await _all(host, cited)
         local = await _all(host, [reading(path) for path in paths])
         await house.start()
-        await _until(lambda: _answered(host))
+        await _until("sidecar that answers", lambda: _answered(host))
         after = [await _evaluation(host, proposal) for proposal in asked]
         reworded = [
             deletion(f"{path}/held", goal="The operator wants it gone now") for path in paths
@@ -69,19 +74,23 @@ async def stay_away(house: House) -> dict[str, Tries]:
 
 
 async def leave_a_gap(house: House) -> tuple[Tries, dict[str, Tries]]:
-    """Return what ran under a lease that had run out, and what ran after the gap, by name."""
+    """Return what ran under a lease that had run out, and what ran after the gap, by name.
+
+    Raises:
+        OutageError: as above, or the lease did not end.
+    """
     async with Host.connect(house.host(GAP_SCOPE)) as host:
         paths = [f"/gap/{number}" for number in range(_TRIES)]
         shown = [await host.observe(**seen(path)) for path in paths]
         cited = [deletion(path, one) for path, one in zip(paths, shown, strict=True)]
         passes = [(await host.check(proposal), proposal) for proposal in cited]
         await house.kill()
-        await _until(lambda: _leaseless(host))
+        await _until("end of the lease", lambda: _leaseless(host))
         over = Tries("calls passed before the sidecar was killed, dispatched after their lease")
         for verdict, proposal in passes:
             over.add(ran=await runs(host, verdict, proposal))
         await house.start()
-        await _until(lambda: _answered(host))
+        await _until("sidecar that answers", lambda: _answered(host))
         again = [deletion(path, one) for path, one in zip(paths, shown, strict=True)]
         stale = await _all(host, again)
         corrected = await _corrected(host, paths)
@@ -138,7 +147,9 @@ async def _leaseless(host: Host) -> bool:
     return host.generation is None
 
 
-async def _until(ask: Callable[[], Awaitable[bool]]) -> None:
-    with anyio.fail_after(_WITHIN_S):
+async def _until(what: str, ask: Callable[[], Awaitable[bool]]) -> None:
+    with anyio.move_on_after(_WITHIN_S):
         while not await ask():  # noqa: ASYNC110 - another process starts or ends
             await anyio.sleep(_POLL_S)
+        return
+    raise OutageError(f"no {what} within {_WITHIN_S:.0f} s")

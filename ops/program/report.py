@@ -23,6 +23,7 @@ from pmcl.ops.program.authority import GRANTS, authority_figures, try_authority,
 from pmcl.ops.program.calibration import calibration_figures
 from pmcl.ops.program.continuity import After, continuity_figures, read_after
 from pmcl.ops.program.figure import SECTIONS, Figure
+from pmcl.ops.program.guarded import GUARDED_SCOPE, call_through_guard
 from pmcl.ops.program.house import open_house
 from pmcl.ops.program.kills import WORKED_SCOPE, Killed, work_and_kill
 from pmcl.ops.program.mediation import mediation_figures
@@ -61,6 +62,7 @@ class _Recorded(msgspec.Struct, frozen=True):
 class _Kept(msgspec.Struct, frozen=True):
     """What kills and outages gave, and what was found in the files that they left."""
 
+    guarded: dict[str, Tries]
     killed: Killed
     after: After
     over: Tries
@@ -100,7 +102,7 @@ async def evaluate_program(files: Sequence[Path], config: ProgramConfig) -> dict
         kept = await _kept(Path(directory), config)
         tried["over"] = kept.over
     figures = [
-        *mediation_figures(recorded.calls, recorded.witness, misused),
+        *mediation_figures(recorded.calls, recorded.witness, misused | kept.guarded),
         *authority_figures(tried),
         *calibration_figures(trial, recorded.known),
         *utility_figures(recorded.calls),
@@ -146,8 +148,9 @@ async def _tried(state_dir: Path) -> tuple[dict[str, Tries], dict[str, Tries]]:
 
 async def _kept(directory: Path, config: ProgramConfig) -> _Kept:
     """Return what real processes gave that were killed and started again."""
-    scopes = (WORKED_SCOPE, AWAY_SCOPE, LEAKY_SCOPE)
+    scopes = (WORKED_SCOPE, AWAY_SCOPE, LEAKY_SCOPE, GUARDED_SCOPE)
     async with open_house(directory / "kept", scopes) as house:
+        guarded = await call_through_guard(house)
         said = await say_secrets(house, config.seed)
         killed = await work_and_kill(house, config.items, config.seed)
         tries = await stay_away(house)
@@ -159,7 +162,7 @@ async def _kept(directory: Path, config: ProgramConfig) -> _Kept:
     async with open_house(directory / "gap", (GAP_SCOPE,), _GAP_TTL_MS) as house:
         over, after_gap = await leave_a_gap(house)
         starts_ms += house.starts_ms
-    return _Kept(killed, after, over, tries | after_gap, starts_ms, scan)
+    return _Kept(guarded, killed, after, over, tries | after_gap, starts_ms, scan)
 
 
 def show_program(report: dict[str, Any]) -> None:

@@ -1,0 +1,3 @@
+-- name: passes
+SELECT count(*) AS passes FROM evaluations
+WHERE scope = :scope AND host = :host AND status = 'passed';
