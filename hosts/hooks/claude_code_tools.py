@@ -32,7 +32,7 @@ DEFINITIONS: Final[dict[str, ToolDefinition]] = {
     "Grep": tool("Searches files for a pattern.", pattern="string", path="string", glob="string"),
     "LS": tool("Lists a folder.", path="string"),
     "MultiEdit": tool(
-        "Replaces texts in a file: code, tests, configuration or documents.",
+        "Replaces several strings by others.",
         file_path="string",
         edits="array",
     ),
@@ -46,7 +46,7 @@ DEFINITIONS: Final[dict[str, ToolDefinition]] = {
     "WebFetch": tool("Fetches a web page.", url="string", prompt="string"),
     "WebSearch": tool("Searches the web.", query="string"),
     "Write": tool(
-        "Writes a file, whole: code, tests, configuration or documents.",
+        "Writes what it is given, whole.",
         file_path="string",
         content="string",
     ),

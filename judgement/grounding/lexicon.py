@@ -31,8 +31,8 @@ _VERBS: Final[dict[str, str]] = {
         "subscribe upload vote write place fly travel stay assign enroll enrol apply produce"
     ),
     "change": (
-        "accept activate add adjust alter amend append approve archive assign change configure "
-        "convert correct customize deactivate decrease delay disable downgrade edit "
+        "accept activate add adjust alter amend append apply approve archive assign change "
+        "configure convert correct customize deactivate decrease delay disable downgrade edit "
         "enable exchange extend fix follow improve increase install label limit lock lower manage "
         "mark merge modify mount move mute optimize pause pin postpone prevent "
         "process push put raise reboot rebook reconfigure recover reduce refuel refill refresh "
