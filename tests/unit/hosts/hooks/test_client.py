@@ -240,6 +240,8 @@ def test_no_other_machine_gets_the_key(text: str, tmp_path: Path) -> None:
         private(serving.address, text)
         ended = hook(AGENTS["codex"], event("PreToolUse"), serving.credentials, serving.address)
     assert_blocked(ended)
+    assert "has no url" in ended.stderr or "the gateway's address is not" in ended.stderr
+    assert serving.requests == []
 
 
 def test_ten_calls_at_once_are_all_asked_about(tmp_path: Path) -> None:
