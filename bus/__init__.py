@@ -31,7 +31,13 @@ from pmcl.bus.errors import (
     UncertainAppendError,
     WrongSequenceError,
 )
-from pmcl.bus.jetstream import StreamState, stored_message, stored_messages, stream_state
+from pmcl.bus.jetstream import (
+    StreamState,
+    delete_message,
+    stored_message,
+    stored_messages,
+    stream_state,
+)
 from pmcl.bus.keys import (
     DEFAULT_TRUST,
     Credentials,
@@ -110,6 +116,7 @@ __all__ = [
     "background_tasks",
     "check_server",
     "core_permissions",
+    "delete_message",
     "ensure_streams",
     "find_nats_server",
     "healthy",

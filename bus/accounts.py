@@ -79,6 +79,7 @@ def core_permissions(identity: Identity) -> Permissions:
             requests = (f"{PREFIX}.{kind}.>" for kind in REQUESTS)
             return (
                 f"{PREFIX}.deadletter.>",
+                "$JS.API.STREAM.MSG.GET.DEADLETTERS",
                 *(subject for durable in DURABLES for subject in _consuming(durable)),
                 "_INBOX.>",
                 "_R_.>",  # where a reply to an imported request goes

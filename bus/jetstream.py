@@ -18,6 +18,7 @@ __all__ = [
     "API_TIMEOUT_S",
     "StreamState",
     "call",
+    "delete_message",
     "stored_message",
     "stored_messages",
     "stream_state",
@@ -28,6 +29,7 @@ API_TIMEOUT_S = 5.0
 _STREAM_NOT_FOUND = 10059
 _CONSUMER_NOT_FOUND = 10014
 _MESSAGE_NOT_FOUND = 10037
+_SEQUENCE_NOT_FOUND = 10043
 _AT_ONCE: Final = 64
 
 
@@ -135,6 +137,22 @@ async def stored_messages(
     except* BusError as errors:
         raise errors.exceptions[0] from None
     return [found[sequence] for sequence in range(first, last + 1)]
+
+
+async def delete_message(connection: Connection, name: str, sequence: int) -> None:
+    """The message is not in the stream any more, its bytes overwritten; one that is not is fine.
+
+    Raises:
+        BusError: no answer, or refused.
+    """
+    asked = {"seq": sequence, "no_erase": False}
+    try:
+        await call(connection, f"STREAM.MSG.DELETE.{name}", asked)
+    except StreamMissingError:
+        return
+    except JetStreamError as error:
+        if error.code not in (_MESSAGE_NOT_FOUND, _SEQUENCE_NOT_FOUND):
+            raise
 
 
 def _headers(block: bytes) -> dict[str, str]:

@@ -36,6 +36,7 @@ from pmcl.contracts.checkpoint import (
 )
 from pmcl.contracts.context import ContextRequest
 from pmcl.contracts.contract import Contract, convert, decode, encode, schema_of
+from pmcl.contracts.dead_letters import DeadLetter, Redrive, Redriven
 from pmcl.contracts.errors import (
     ApprovalDecidedError,
     AuthorityError,
@@ -61,6 +62,7 @@ from pmcl.contracts.errors import (
     TooLargeError,
     TrustNotAllowedError,
     UnknownApprovalError,
+    UnknownDeadLetterError,
     UnknownEvidenceError,
     UnknownPlanError,
     UnknownSchemaError,
@@ -184,6 +186,7 @@ __all__ = [
     "Contract",
     "ContractError",
     "Count",
+    "DeadLetter",
     "DeadLetteredError",
     "DenyApproval",
     "DetectorMissingError",
@@ -242,6 +245,8 @@ __all__ = [
     "Receipt",
     "Received",
     "RecordBackup",
+    "Redrive",
+    "Redriven",
     "Refused",
     "RefusedError",
     "Resource",
@@ -269,6 +274,7 @@ __all__ = [
     "TurnCompleted",
     "Ulid",
     "UnknownApprovalError",
+    "UnknownDeadLetterError",
     "UnknownEvidenceError",
     "UnknownPlanError",
     "UnknownSchemaError",

@@ -30,6 +30,7 @@ __all__ = [
     "TooLargeError",
     "TrustNotAllowedError",
     "UnknownApprovalError",
+    "UnknownDeadLetterError",
     "UnknownEvidenceError",
     "UnknownPlanError",
     "UnknownSchemaError",
@@ -161,6 +162,12 @@ class UnknownApprovalError(RefusedError):
     """No approval has this id."""
 
     code = "unknown_approval"
+
+
+class UnknownDeadLetterError(RefusedError):
+    """No dead letter has this sequence."""
+
+    code = "unknown_dead_letter"
 
 
 class ApprovalDecidedError(RefusedError):

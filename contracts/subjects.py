@@ -33,7 +33,16 @@ Kind = Literal[
 ]
 LEASE_VERBS: Final = ("begin", "complete", "disable", "heartbeat", "resume")
 CHECKPOINT_VERBS: Final = ("plan", "recommendation", "tool")
-OPS_VERBS: Final = ("approval", "approvals", "approve", "backup", "deny", "resume", "stop")
+OPS_VERBS: Final = (
+    "approval",
+    "approvals",
+    "approve",
+    "backup",
+    "deny",
+    "redrive",
+    "resume",
+    "stop",
+)
 
 _LEAVES: Final[dict[str, tuple[str, ...] | None]] = {
     "checkpoint": CHECKPOINT_VERBS,

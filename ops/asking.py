@@ -5,12 +5,15 @@ The seed lies in the state directory, so whoever can read that may decide.
 
 import getpass
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final, TypeVar, cast
 
 import anyio.to_thread
 
 from pmcl.bus import (
     BusTimeoutError,
+    Connection,
     Keyring,
     NoRespondersError,
     ServerConfig,
@@ -30,7 +33,7 @@ from pmcl.contracts import (
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 
-__all__ = ["NotRunningError", "ask_sidecar", "operator_label"]
+__all__ = ["NotRunningError", "Operator", "ask_sidecar", "open_operator", "operator_label"]
 
 C = TypeVar("C", bound=Contract)
 
@@ -47,29 +50,54 @@ class NotRunningError(PmclError):
 
 
 async def ask_sidecar(settings: Settings, verb: str, question: Contract, answer: type[C]) -> C:
-    """Return the sidecar's reply to an operator.
+    """Return the sidecar's reply to an operator. Raises as `Operator.ask`."""
+    async with open_operator(settings) as operator:
+        return await operator.ask(verb, question, answer)
+
+
+class Operator:
+    """The operator's own connection to a running sidecar."""
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        self._settings = settings
+        self._connection = connection
+
+    async def ask(self, verb: str, question: Contract, answer: type[C]) -> C:
+        """Return the sidecar's reply.
+
+        Raises:
+            RefusedError: the sidecar refused, by the class that its code names.
+            NotRunningError: nobody answered.
+        """
+        subject = str(Subject("ops", "", "", verb))
+        try:
+            reply = await self._connection.request(subject, encode(question), timeout_s=_CONNECT_S)
+        except (BusTimeoutError, NoRespondersError) as error:
+            raise NotRunningError(self._settings) from error
+        decoded = decode(reply.data, answer, ErrorReply, max_bytes=_REPLY_MAX_BYTES)
+        if isinstance(decoded, ErrorReply):
+            raise refusal(decoded.code, decoded.field, decoded.value, decoded.limit)
+        return cast("C", decoded)
+
+
+@asynccontextmanager
+async def open_operator(settings: Settings) -> AsyncIterator[Operator]:
+    """Yield a connection on which an operator speaks.
 
     Raises:
-        RefusedError: the sidecar refused, by the class that its code names.
-        NotRunningError: nobody answered.
+        NotRunningError: no sidecar runs on the state directory.
     """
     if settings.server_url is None and running_pid(settings.state_dir) is None:
         raise NotRunningError(settings)  # and nothing is made in a folder that was mistyped
     keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
     ports = prepare_server(ServerConfig(state_dir=settings.state_dir / "nats"), keyring)
     config = keyring.connection_config("operator", settings.server_url or ports.url)
-    try:
-        async with open_connection(config) as connection:
+    async with open_connection(config) as connection:
+        try:
             await connection.wait_ready(_CONNECT_S)
-            reply = await connection.request(
-                str(Subject("ops", "", "", verb)), encode(question), timeout_s=_CONNECT_S
-            )
-    except (BusTimeoutError, NoRespondersError) as error:
-        raise NotRunningError(settings) from error
-    decoded = decode(reply.data, answer, ErrorReply, max_bytes=_REPLY_MAX_BYTES)
-    if isinstance(decoded, ErrorReply):
-        raise refusal(decoded.code, decoded.field, decoded.value, decoded.limit)
-    return cast("C", decoded)
+        except BusTimeoutError as error:
+            raise NotRunningError(settings) from error
+        yield Operator(settings, connection)
 
 
 def operator_label() -> str:

@@ -54,6 +54,7 @@ from pmcl.workers import (
     OperatorWorker,
     OutcomeWorker,
     RecordWorker,
+    RedriveWorker,
     RequestLimits,
     RequestLoop,
     RequestWorker,
@@ -212,19 +213,22 @@ def _crew(
 ) -> _Crew:
     key, rules = judging
     times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
-    observe = ObserveWorker(key, cell.registry.allowed_trust)
+    reading = (ObserveWorker(key, cell.registry.allowed_trust), OutcomeWorker())
+    operators = (
+        ApprovalWorker(),
+        RecordWorker(),
+        RedriveWorker(working, reading),
+        StopWorker(),
+    )
     return _Crew(
         units=units,
         requests=(
             CheckpointWorker(key, rules),
             ContextWorker(),
             LeaseWorker(key, times),
-            OperatorWorker(ApprovalWorker(), RecordWorker(), StopWorker()),
+            OperatorWorker(*operators),
         ),
-        streams=(
-            StreamHandler(working, units, observe),
-            StreamHandler(working, units, OutcomeWorker()),
-        ),
+        streams=tuple(StreamHandler(working, units, worker) for worker in reading),
     )
 
 

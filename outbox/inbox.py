@@ -12,7 +12,7 @@ from pmcl.contracts import Received
 from pmcl.outbox.epoch import found_ledger
 from pmcl.store import Transaction, load_queries
 
-__all__ = ["mark", "received"]
+__all__ = ["is_marked", "mark", "received"]
 
 _queries = load_queries("pmcl.outbox", "inbox")
 SCHEMA: Final = _queries.schema
@@ -39,6 +39,14 @@ def mark(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> boo
     now = Received(ledger_epoch=seen.ledger_epoch, through=end, beyond=beyond)
     tx.remember(_key(scope, host, epoch), now)
     return True
+
+
+def is_marked(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> bool:
+    """Return whether a number was seen."""
+    if number <= received(tx, scope, host, epoch).through:
+        return True
+    row = tx.one(_queries.is_beyond, scope=scope, host=host, epoch=epoch, number=number)
+    return row is not None
 
 
 def received(tx: Transaction, scope: str, host: str, epoch: str) -> Received:

@@ -34,6 +34,10 @@ ON CONFLICT (scope, host, epoch) DO UPDATE SET through = excluded.through;
 INSERT OR IGNORE INTO inbox_beyond (scope, host, epoch, number)
 VALUES (:scope, :host, :epoch, :number);
 
+-- name: is_beyond
+SELECT number FROM inbox_beyond
+WHERE scope = :scope AND host = :host AND epoch = :epoch AND number = :number;
+
 -- name: beyond
 SELECT number FROM inbox_beyond
 WHERE scope = :scope AND host = :host AND epoch = :epoch AND number > :through

@@ -9,10 +9,11 @@ from pmcl.workers.observe import AllowedTrust, ObserveWorker
 from pmcl.workers.operators import OperatorWorker
 from pmcl.workers.outcome import OutcomeWorker
 from pmcl.workers.record import RecordWorker, record_backup
+from pmcl.workers.redriving import LETTER_MAX_BYTES, RedriveWorker
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.retaking import Retaker
 from pmcl.workers.stopping import StopWorker
-from pmcl.workers.streams import DeadLetter, StreamHandler
+from pmcl.workers.streams import StreamHandler
 from pmcl.workers.units import Units
 from pmcl.workers.worker import (
     Decision,
@@ -26,12 +27,12 @@ from pmcl.workers.worker import (
 )
 
 __all__ = [
+    "LETTER_MAX_BYTES",
     "AllowedTrust",
     "ApprovalWorker",
     "CheckpointWorker",
     "CommitSignal",
     "ContextWorker",
-    "DeadLetter",
     "Decision",
     "Done",
     "Incoming",
@@ -41,6 +42,7 @@ __all__ = [
     "OperatorWorker",
     "OutcomeWorker",
     "RecordWorker",
+    "RedriveWorker",
     "Reject",
     "RequestLimits",
     "RequestLoop",

@@ -1,5 +1,6 @@
 """Streams: every message is settled once for ever by the inbox, whatever the server redelivers."""
 
+import time
 from collections import Counter
 from typing import Any, Final
 
@@ -9,11 +10,12 @@ import structlog
 from pmcl.bus import Connection, Delivery, Message
 from pmcl.contracts import (
     BusError,
-    Contract,
+    DeadLetter,
     DeadLetteredError,
     DetectorMissingError,
     RefusedError,
     decode,
+    encode,
     headers,
     parse_subject,
     sha256,
@@ -32,16 +34,6 @@ _RETRY_MS: Final = 200
 _REPAIR_MS: Final = 5_000
 _STORE_TIMEOUT_S: Final = 5.0
 _UNNUMBERED: Final = "unnumbered"
-
-
-class DeadLetter(Contract, frozen=True, kw_only=True, tag="pmcl/dead-letter/1"):
-    """A message that could not be dealt with, whole, with the reason."""
-
-    subject: str
-    headers: dict[str, str]
-    payload: bytes
-    reason: str
-    attempts: int
 
 
 class StreamHandler:
@@ -116,11 +108,12 @@ class StreamHandler:
             payload=message.data,
             reason=reason,
             attempts=self._failures[key],
+            at=time.time_ns() // 1_000_000,
         )
         try:
             await self._connection.request(
                 f"pmcl.v1.deadletter.{self.worker.name}",
-                msgspec.json.encode(letter),
+                encode(letter),
                 timeout_s=_STORE_TIMEOUT_S,
             )
             await self._close(message)

@@ -2,8 +2,10 @@
 
 from pmcl.ops.commands import (
     approvals,
+    dead_letters,
     evaluate,
     guard,
+    holds,
     hooks,
     hosts,
     judging,
@@ -17,8 +19,10 @@ from pmcl.ops.commands.groups import app
 __all__ = [
     "app",
     "approvals",
+    "dead_letters",
     "evaluate",
     "guard",
+    "holds",
     "hooks",
     "hosts",
     "judging",

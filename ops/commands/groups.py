@@ -17,7 +17,9 @@ __all__ = [
     "app",
     "approvals_app",
     "audit_app",
+    "dead_letters_app",
     "evaluate_app",
+    "holds_app",
     "hook_app",
     "host_app",
     "run",
@@ -31,6 +33,10 @@ approvals_app = App(name="approvals", help="Calls that wait for an operator's wo
 audit_app = App(name="audit", help="Whether the record is what it was.")
 evaluate_app = App(name="evaluate", help="How well the checkpoint does on recorded input.")
 hook_app = App(name="hook", help="Hooks of coding agents.")
+holds_app = App(name="holds", help="What is held, and what would lift it.")
+dead_letters_app = App(name="deadletters", help="Messages that could not be dealt with.")
+app.command(holds_app)
+app.command(dead_letters_app)
 app.command(hook_app)
 app.command(host_app)
 app.command(approvals_app)

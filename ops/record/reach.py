@@ -1,11 +1,11 @@
-"""LOG can be read whether the sidecar runs or not.
+"""The streams can be read whether the sidecar runs or not.
 
 Where the embedded server is not running, it is run for as long as that takes, and nobody else can
 use the state directory meanwhile.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from pmcl.bus import (
     Connection,
+    Identity,
     Keyring,
     ServerConfig,
     open_connection,
@@ -23,7 +24,7 @@ from pmcl.contracts import LedgerError
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid, use_state_dir
 
-__all__ = ["check_file", "check_ledger", "is_there", "reach_log"]
+__all__ = ["check_file", "check_ledger", "is_there", "reach_bus", "reach_log"]
 
 _CONNECT_S: Final = 10.0
 
@@ -45,12 +46,22 @@ def is_there(path: Path) -> bool:
     return path.exists()
 
 
+def reach_log(
+    settings: Settings, *, alone: bool = False
+) -> AbstractAsyncContextManager[Connection]:
+    """Return a connection, to be entered, that may read LOG and nothing else; see `reach_bus`."""
+    return reach_bus(settings, "relay", alone=alone)
+
+
 @asynccontextmanager
-async def reach_log(settings: Settings, *, alone: bool = False) -> AsyncIterator[Connection]:
-    """Yield a connection that may read LOG, and nothing else.
+async def reach_bus(
+    settings: Settings, identity: Identity, *, alone: bool = False
+) -> AsyncIterator[Connection]:
+    """Yield a ready connection of one of the sidecar's own identities.
 
     Args:
         settings: name the ledger and its server.
+        identity: whose connection it is.
         alone: no sidecar may run meanwhile.
 
     Raises:
@@ -70,7 +81,7 @@ async def reach_log(settings: Settings, *, alone: bool = False) -> AsyncIterator
             url = (await stack.enter_async_context(run_server(config, keyring))).url
         else:
             url = prepare_server(config, keyring).url
-        opened = open_connection(keyring.connection_config("relay", url))
+        opened = open_connection(keyring.connection_config(identity, url))
         connection = await stack.enter_async_context(opened)
         await connection.wait_ready(_CONNECT_S)
         yield connection

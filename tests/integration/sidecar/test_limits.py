@@ -9,9 +9,16 @@ import msgspec
 import pytest
 
 from pmcl.bus import DEADLETTERS, stored_message
-from pmcl.contracts import EvidencePendingError, EvidenceRecorded, Refused, headers, limits
+from pmcl.contracts import (
+    DeadLetter,
+    EvidencePendingError,
+    EvidenceRecorded,
+    Refused,
+    headers,
+    limits,
+)
 from pmcl.hosts import Host
-from pmcl.workers import CheckpointWorker, DeadLetter, Incoming, ObserveWorker, requests, streams
+from pmcl.workers import CheckpointWorker, Incoming, ObserveWorker, requests, streams
 from tests.integration.sidecar.plain import PlainHost, open_plain
 from tests.integration.sidecar.room import WITHIN_S, Room, grown, proposal
 

@@ -38,6 +38,7 @@ def test_the_worker_answers_inboxes_and_consumes_intake() -> None:
         "$JS.API.CONSUMER.INFO.INTAKE.outcome",
         "$JS.API.CONSUMER.MSG.NEXT.INTAKE.observe",
         "$JS.API.CONSUMER.MSG.NEXT.INTAKE.outcome",
+        "$JS.API.STREAM.MSG.GET.DEADLETTERS",
         "_INBOX.>",
         "_R_.>",
         "pmcl.v1.deadletter.>",

@@ -31,6 +31,7 @@ SCANS = {
     ("ledger/leases", "live"): "asked by an operator; one of each host at most",
     ("ledger/stops", "in_force"): "one row at most, from an index of its own",
     ("ledger/stops", "resume"): "one row at most, from an index of its own",
+    ("ops/holds", "open"): "asked by an operator, never while a verdict waits",
     ("ops/status", "stopped"): "one row at most, from an index of its own",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",

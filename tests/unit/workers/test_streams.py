@@ -6,6 +6,7 @@ import pytest
 from pmcl.bus import BusTimeoutError, Message
 from pmcl.contracts import (
     Contract,
+    DeadLetter,
     DetectorMissingError,
     EvidenceRecorded,
     Kind,
@@ -16,7 +17,6 @@ from pmcl.contracts import (
 from pmcl.outbox import UnitOfWork
 from pmcl.store import StoreBusyError
 from pmcl.workers import (
-    DeadLetter,
     Decision,
     Incoming,
     ObserveWorker,

@@ -1,0 +1,284 @@
+"""`pmcl deadletters`: what could not be dealt with, and a second chance for it.
+
+A redriven letter goes through the sidecar's own workers and its inbox, once for ever; it leaves the
+stream only then. So a redrive can be broken off anywhere and begun again.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from typing import Annotated, Any, Final
+
+import anyio
+import msgspec
+from rich.table import Table
+
+from pmcl.bus import DEADLETTERS, Connection, Message, delete_message, stored_messages, stream_state
+from pmcl.contracts import (
+    DeadLetter,
+    PmclError,
+    Redrive,
+    Redriven,
+    RefusedError,
+    decode,
+    sha256,
+)
+from pmcl.judgement import redact
+from pmcl.ops.asking import Operator, open_operator, operator_label
+from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.record.progress import progress
+from pmcl.ops.record.reach import reach_bus
+from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import ledger_key
+from pmcl.workers import LETTER_MAX_BYTES
+
+__all__ = [
+    "RedriveReport",
+    "Wanted",
+    "list_letters",
+    "read_letter",
+    "redrive",
+    "show_letter",
+    "show_letters",
+    "show_redriven",
+]
+
+_PAGE: Final = 64
+
+
+class DeadLetterNotFoundError(PmclError):
+    """No dead letter has this number."""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which dead letters are meant; what is `None` is not asked for.
+
+    Attributes:
+        sequence: of the stream DEADLETTERS.
+        limit: how many, the oldest first.
+    """
+
+    sequence: int | None = None
+    worker: str | None = None
+    reason: str | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1)] = 256
+
+    def takes(self, letter: "LetterView") -> bool:
+        """Return whether a letter is meant, the limit apart."""
+        return (
+            self.sequence in (None, letter.sequence)
+            and self.worker in (None, letter.worker)
+            and self.reason in (None, letter.reason)
+        )
+
+
+class LetterView(msgspec.Struct, frozen=True, kw_only=True):
+    """One dead letter without its content."""
+
+    sequence: int
+    worker: str
+    subject: str
+    reason: str
+    attempts: int
+    at: int
+    headers: dict[str, str]
+    size_bytes: int
+    sha256: str
+
+
+class RedriveReport(msgspec.Struct, kw_only=True):
+    """What a redrive has done so far.
+
+    Attributes:
+        found: letters that were meant.
+        done, repeats: dealt with now, and before; with `dry_run`, what would be.
+        left: of those that stay, how many for each code.
+    """
+
+    dry_run: bool = False
+    found: int = 0
+    done: int = 0
+    repeats: int = 0
+    left: dict[str, int] = msgspec.field(default_factory=Counter)
+
+
+async def list_letters(settings: Settings, wanted: Wanted) -> dict[str, Any]:
+    """Return the letters that are meant, oldest first: `{"letters": [LetterView], "more"}`.
+
+    Raises:
+        BusError: the server does not answer.
+    """
+    async with reach_bus(settings, "admin") as admin:
+        letters = [view async for view, _ in _letters(admin, wanted, beyond=1)]
+    return {"letters": letters[: wanted.limit], "more": len(letters) > wanted.limit}
+
+
+async def read_letter(settings: Settings, sequence: int) -> dict[str, Any]:
+    """Return one letter and its content, secrets marked: `{"letter", "content"}`.
+
+    Content that is no JSON, or cannot be cleared of secrets, is `None`.
+
+    Raises:
+        DeadLetterNotFoundError: there is none.
+        BusError: the server does not answer.
+    """
+    async with reach_bus(settings, "admin") as admin:
+        async for view, letter in _letters(admin, Wanted(sequence=sequence)):
+            return {"letter": view, "content": _content(settings, letter)}
+    raise DeadLetterNotFoundError(f"dead letter {sequence}: see `pmcl deadletters list`")
+
+
+def _content(settings: Settings, letter: DeadLetter) -> Any:
+    key = ledger_key(settings.state_dir, make=False)
+    try:
+        return redact(msgspec.json.decode(letter.payload), key.secret)
+    except (RefusedError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+async def redrive(
+    settings: Settings,
+    wanted: Wanted,
+    report: RedriveReport,
+    *,
+    per_second: float | None = None,
+    quiet: bool = True,
+) -> None:
+    """Have the letters dealt with, one after another; `report` is right at every moment.
+
+    Args:
+        settings: name the sidecar.
+        wanted: which.
+        report: is filled; its `dry_run` says that nothing is changed.
+        per_second: at most so many.
+        quiet: show no progress.
+
+    Raises:
+        NotRunningError: no sidecar answers.
+        BusError: the server does not answer.
+    """
+    async with open_operator(settings) as operator, reach_bus(settings, "admin") as admin:
+        found = [view.sequence async for view, _ in _letters(admin, wanted)]
+        report.found = len(found)
+        due = anyio.current_time()
+        with progress("redrive", len(found), quiet=quiet) as advance:
+            for sequence in found:
+                await anyio.sleep_until(due)
+                due = anyio.current_time() + (1 / per_second if per_second else 0.0)
+                await _redrive(operator, admin, sequence, report)
+                advance(1)
+
+
+async def _redrive(
+    operator: Operator, admin: Connection, sequence: int, report: RedriveReport
+) -> None:
+    question = Redrive(sequence=sequence, label=operator_label(), dry_run=report.dry_run)
+    try:
+        redriven = await operator.ask("redrive", question, Redriven)
+    except RefusedError as refused:
+        report.left[refused.code] = report.left.get(refused.code, 0) + 1
+        return
+    if redriven.result == "done":
+        report.done += 1
+    else:
+        report.repeats += 1
+    if not report.dry_run:
+        with anyio.CancelScope(shield=True):  # bounded by its own timeout
+            await delete_message(admin, DEADLETTERS, sequence)
+
+
+async def _letters(
+    admin: Connection, wanted: Wanted, *, beyond: int = 0
+) -> AsyncIterator[tuple[LetterView, DeadLetter]]:
+    """Yield the letters that are meant, and as many more than the limit as are asked for."""
+    state = await stream_state(admin, DEADLETTERS)
+    if state is None or not state.messages:
+        return
+    left = wanted.limit + beyond
+    start = state.first if wanted.sequence is None else wanted.sequence
+    end = state.last if wanted.sequence is None else wanted.sequence
+    for first in range(start, end + 1, _PAGE):
+        last = min(first + _PAGE - 1, end)
+        for sequence, message in enumerate(
+            await stored_messages(admin, DEADLETTERS, first, last), start=first
+        ):
+            if message is None:
+                continue
+            letter = decode(message.data, DeadLetter, max_bytes=LETTER_MAX_BYTES)
+            view = _view(sequence, message, letter)
+            if wanted.takes(view):
+                yield view, letter
+                left -= 1
+                if not left:
+                    return
+
+
+def _view(sequence: int, message: Message, letter: DeadLetter) -> LetterView:
+    return LetterView(
+        sequence=sequence,
+        worker=message.subject.rpartition(".")[2],
+        subject=letter.subject,
+        reason=letter.reason,
+        attempts=letter.attempts,
+        at=letter.at,
+        headers=letter.headers,
+        size_bytes=len(letter.payload),
+        sha256=sha256(letter.payload),
+    )
+
+
+def show_letters(found: dict[str, Any]) -> None:
+    """Print a list for people."""
+    if not found["letters"]:
+        console.print("There are no dead letters.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("number", "since", "worker", "subject", "reason", "tries", "bytes"):
+        table.add_column(column, overflow="fold", no_wrap=column in ("number", "since"))
+    for letter in found["letters"]:
+        table.add_row(
+            str(letter.sequence),
+            shown_time(letter.at, "%d %H:%M"),
+            letter.worker,
+            letter.subject,
+            shown_whole(letter.reason),
+            str(letter.attempts),
+            str(letter.size_bytes),
+        )
+    console.print(table, markup=False)
+    if found["more"]:
+        console.print("There are more: narrow it with --worker or --reason, or raise --limit.")
+
+
+def show_letter(found: dict[str, Any]) -> None:
+    """Print one letter for people, secrets marked."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _lines(found):
+        table.add_row(name, text)
+    console.print(table, markup=False)
+
+
+def _lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    letter: LetterView = found["letter"]
+    yield "dead letter", str(letter.sequence)
+    yield "since", shown_time(letter.at)
+    yield "worker", letter.worker
+    yield "subject", letter.subject
+    yield "reason", f"{shown_whole(letter.reason)}, after {letter.attempts} tries"
+    for name, value in letter.headers.items():
+        yield name, shown_whole(value)
+    yield "content", f"{letter.size_bytes} bytes, SHA-256 {letter.sha256}"
+    if found["content"] is not None:
+        yield "", shown_whole(found["content"])
+
+
+def show_redriven(report: RedriveReport) -> None:
+    """Print for people what a redrive has done, or would do."""
+    word = "would be" if report.dry_run else "were"
+    console.print(
+        f"{report.found} dead letters: {report.done} {word} dealt with, "
+        f"{report.repeats} had been before"
+    )
+    for code, count in sorted(report.left.items()):
+        console.print(f"{count} stay: {code}")

@@ -1,0 +1,189 @@
+"""`pmcl holds`: what is held, since when, why, and what would lift it; nothing is changed.
+
+The ledger keeps keyed digests of what a hold is on. The words are the payload's of the evaluation
+that placed it: where that was erased, only the digests are left.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+from rich.table import Table
+
+from pmcl.contracts import CheckpointRequest, HoldLift, LedgerError, Resource
+from pmcl.judgement import fallback_resource
+from pmcl.ledger import LedgerKey
+from pmcl.ledger.evaluations import Judged
+from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import ledger_key
+from pmcl.store import Row, load_queries, open_reader
+
+__all__ = ["HoldView", "list_holds", "read_hold", "show_hold", "show_holds"]
+
+_queries = load_queries("pmcl.ops", "holds")
+_LISTED_MAX: Final = 256
+
+_LIFTS: Final[dict[HoldLift, str]] = {
+    "evidence_about_resource": "evidence about one of the resources that no model wrote, of the "
+    "host's living generation and not cited before, shown with the proposal",
+    "trusted_value": "words of the user or the operator that ask for the effect and name the value",
+}
+
+_strings = msgspec.json.Decoder(tuple[str, ...])
+_judged = msgspec.json.Decoder(Judged)
+
+
+class HoldView(msgspec.Struct, frozen=True, kw_only=True):
+    """One hold as an operator sees it.
+
+    Attributes:
+        since, released_at: milliseconds since the epoch.
+        lifted_by: what would lift it, in words.
+        resources: what it is on; `None` when the payload was erased.
+        resource_keys: the keyed digests by which the ledger knows them.
+        cited: evidence that lifts nothing any more, since it was shown before.
+        said: what the model was told.
+    """
+
+    hold_id: str
+    scope: str
+    host: str
+    effect: str
+    reason: str
+    since: int
+    server: str | None
+    tool: str | None
+    lift: str
+    lifted_by: str
+    resources: tuple[Resource, ...] | None
+    resource_keys: tuple[str, ...]
+    cited: tuple[str, ...]
+    goal: str | None = None
+    said: str | None = None
+    released_at: int | None = None
+    released_by: str | None = None
+
+
+async def list_holds(
+    settings: Settings, *, scope: str | None = None, reason: str | None = None
+) -> dict[str, Any]:
+    """Return the open holds, newest first: `{"holds": [HoldView], "more": bool}`.
+
+    Raises:
+        LedgerError: there is no ledger.
+        LedgerKeyMissingError: its key is gone.
+    """
+    key = _key(settings)
+    async with open_reader(settings.ledger_path) as reader:
+        rows = await reader.all(_queries.open, scope=scope, reason=reason, max_rows=_LISTED_MAX + 1)
+    holds = [_view(key, row) for row in rows[:_LISTED_MAX]]
+    return {"holds": holds, "more": len(rows) > _LISTED_MAX}
+
+
+async def read_hold(settings: Settings, hold_id: str) -> HoldView:
+    """Return one hold, open or released. Raises as `list_holds`, and when there is none."""
+    key = _key(settings)
+    async with open_reader(settings.ledger_path) as reader:
+        row = await reader.one(_queries.one, hold_id=hold_id)
+    if row is None:
+        raise LedgerError(f"hold {hold_id!r} is not in this ledger: see `pmcl holds list`")
+    return _view(key, row)
+
+
+def _key(settings: Settings) -> LedgerKey:
+    if not settings.ledger_path.exists():
+        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
+    return ledger_key(settings.state_dir, make=False)
+
+
+def _view(key: LedgerKey, row: Row) -> HoldView:
+    judged = None if row["content"] is None else _judged.decode(row["content"])
+    keys = _strings.decode(row["resource_keys"])
+    return HoldView(
+        hold_id=row["hold_id"],
+        scope=row["scope"],
+        host=row["host"],
+        effect=row["effect"],
+        reason=row["reason"],
+        since=row["placed_at"],
+        server=row["server"],
+        tool=row["tool"],
+        lift=row["lift"],
+        lifted_by=_LIFTS[row["lift"]],
+        resources=None
+        if judged is None
+        else _named(key, row["scope"], judged.inputs.request, keys),
+        resource_keys=keys,
+        cited=_strings.decode(row["cited"]),
+        goal=None if judged is None else judged.inputs.request.goal,
+        said=None if judged is None else judged.evaluation.revision_request,
+        released_at=row["released_at"],
+        released_by=row["released_by"],
+    )
+
+
+def _named(
+    key: LedgerKey, scope: str, request: CheckpointRequest, keys: tuple[str, ...]
+) -> tuple[Resource, ...]:
+    """Return those of the request's resources that the hold is on."""
+    resources = request.resources or (fallback_resource(request.tool, request.arguments),)
+    return tuple(resource for resource in resources if key.resource(scope, resource) in keys)
+
+
+def show_holds(found: dict[str, Any]) -> None:
+    """Print a list for people."""
+    if not found["holds"]:
+        console.print("Nothing is held.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("id", "since", "host", "effect", "reason", "on"):
+        table.add_column(column, overflow="fold", no_wrap=column in ("id", "since"))
+    for hold in found["holds"]:
+        table.add_row(
+            hold.hold_id,
+            shown_time(hold.since, "%d %H:%M"),
+            f"{hold.scope}/{hold.host}",
+            hold.effect,
+            hold.reason,
+            _resources(hold),
+        )
+    console.print(table, markup=False)
+    if found["more"]:
+        console.print("There are more: narrow it with --scope or --reason.")
+
+
+def show_hold(hold: HoldView) -> None:
+    """Print one hold for people."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _lines(hold):
+        table.add_row(name, text)
+    console.print(table, markup=False)
+
+
+def _lines(hold: HoldView) -> Iterator[tuple[str, str]]:
+    yield "hold", hold.hold_id
+    yield "state", "held" if hold.released_at is None else "released"
+    yield "since", shown_time(hold.since)
+    yield "host", f"{hold.scope}/{hold.host}"
+    yield "tool", shown_whole(f"{hold.server}/{hold.tool}")
+    yield "effect", hold.effect
+    yield "on", _resources(hold)
+    yield "reason", hold.reason
+    yield "lifted by", hold.lifted_by
+    for evidence_id in hold.cited:
+        yield "cited", evidence_id
+    if hold.goal is not None:
+        yield "goal", shown_whole(hold.goal)
+    if hold.said is not None:
+        yield "told", shown_whole(hold.said)
+    if hold.released_at is not None:
+        yield "released", f"{shown_time(hold.released_at)} by {hold.released_by}"
+
+
+def _resources(hold: HoldView) -> str:
+    if hold.resources is None:
+        return f"{len(hold.resource_keys)} resources whose names were erased"
+    return ", ".join(f"{item.kind} {shown_whole(item.value)}" for item in hold.resources)

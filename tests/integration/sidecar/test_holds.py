@@ -1,0 +1,62 @@
+"""An operator sees what is held, on what, since when, and what would lift it."""
+
+import pytest
+
+from pmcl.contracts import LedgerError, Premortem, Resource
+from pmcl.hosts import Host
+from pmcl.ops.console import console
+from pmcl.ops.holds import list_holds, read_hold, show_hold, show_holds
+from pmcl.ops.settings import Settings
+from tests.integration.sidecar.room import Room, proposal
+from tests.unit.workers.desk import NOTES
+
+pytestmark = pytest.mark.anyio
+
+OTHER = Resource(kind="path", value="/project/\x1b[2J.txt", argument="path")
+
+
+async def test_a_hold_is_listed_until_evidence_lifts_it(room: Room) -> None:
+    config = room.config()
+    scope = config.credentials.scope
+    async with Host.connect(config) as host:
+        held = await host.check(proposal("write_file", resources=(NOTES, OTHER)))
+        assert held.evaluation is not None
+        (hold,) = (await list_holds(room.settings, scope=scope))["holds"]
+        assert hold.hold_id == held.evaluation.evaluation_id
+        assert (hold.reason, hold.effect, hold.host) == ("plan.unmitigated", "mutation", "agent")
+        assert (hold.server, hold.tool, hold.goal) == (
+            "files",
+            "write_file",
+            "keep the notes in order",
+        )
+        assert hold.resources == (NOTES, OTHER)
+        assert hold.said == held.revision_request
+        assert "evidence about one of the resources" in hold.lifted_by
+        with console.capture() as printed:
+            show_holds(await list_holds(room.settings, scope=scope))
+            show_hold(hold)
+        shown = printed.get()
+        assert NOTES.value in shown
+        assert "\x1b" not in shown
+
+        other = await list_holds(room.settings, scope=scope, reason="grounding.ungrounded")
+        assert other == {"holds": [], "more": False}
+        seen = await host.observe(source="ls", summary="them", resources=(NOTES, OTHER))
+        looked = Premortem(
+            failure_mode="wrong_target", likelihood=0.1, mitigation="looked", evidence_ids=(seen,)
+        )
+        lifting = proposal("write_file", resources=(NOTES, OTHER), premortem=looked)
+        assert (await host.check(lifting)).status == "passed"
+    assert (await list_holds(room.settings, scope=scope))["holds"] == []
+    released = await read_hold(room.settings, hold.hold_id)
+    assert released.released_at is not None
+
+
+async def test_a_hold_that_is_not_there_is_a_clear_error(room: Room) -> None:
+    with pytest.raises(LedgerError, match=r"'nope' is not in this ledger"):
+        await read_hold(room.settings, "nope")
+
+
+async def test_a_ledger_that_is_not_there_is_a_clear_error(room: Room) -> None:
+    with pytest.raises(LedgerError, match="there is no ledger yet"):
+        await list_holds(Settings(state_dir=room.settings.state_dir / "elsewhere"))
