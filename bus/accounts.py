@@ -66,7 +66,7 @@ def core_permissions(identity: Identity) -> Permissions:
         case "admin":
             return ("$JS.API.>", inboxes), (inboxes,)
         case "operator":
-            return (f"{PREFIX}.ops.>", inboxes), (inboxes,)
+            return (f"{PREFIX}.ops.>", inboxes), (f"{STORED_PREFIX}.>", inboxes)
         case "relay":
             return (
                 f"{PREFIX}.event.>",

@@ -16,6 +16,7 @@ from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.paths import resolve_path
 from pmcl.hosts.profile import ProfileError, load_host, new_profile, profile_path
 from pmcl.hosts.proposal import Proposal
+from pmcl.hosts.resending import Receipts, resend
 from pmcl.hosts.stating import StatedFields, stating
 from pmcl.hosts.sync_host import SyncHost, SyncTurn
 from pmcl.hosts.turn import Turn
@@ -34,6 +35,7 @@ __all__ = [
     "PathError",
     "ProfileError",
     "Proposal",
+    "Receipts",
     "ReplyError",
     "Run",
     "StatedFields",
@@ -44,6 +46,7 @@ __all__ = [
     "load_host",
     "new_profile",
     "profile_path",
+    "resend",
     "resolve_path",
     "stating",
 ]

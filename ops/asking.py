@@ -5,7 +5,7 @@ The seed lies in the state directory, so whoever can read that may decide.
 
 import getpass
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final, TypeVar, cast
 
@@ -15,6 +15,7 @@ from pmcl.bus import (
     BusTimeoutError,
     Connection,
     Keyring,
+    Message,
     NoRespondersError,
     ServerConfig,
     open_connection,
@@ -78,6 +79,10 @@ class Operator:
         if isinstance(decoded, ErrorReply):
             raise refusal(decoded.code, decoded.field, decoded.value, decoded.limit)
         return cast("C", decoded)
+
+    async def subscribe(self, subject: str, take: Callable[[Message], None]) -> None:
+        """`take` is called for every message of the subject from now on; it must not wait."""
+        await self._connection.subscribe(subject, take)
 
 
 @asynccontextmanager

@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from pmcl.contracts import Received
+from pmcl.contracts import LedgerError, Received
 from pmcl.outbox.epoch import found_ledger
-from pmcl.store import Transaction, load_queries
+from pmcl.store import Reader, Row, Transaction, load_queries
 
-__all__ = ["is_marked", "mark", "received"]
+__all__ = ["is_marked", "mark", "read_received", "received"]
 
 _queries = load_queries("pmcl.outbox", "inbox")
 SCHEMA: Final = _queries.schema
@@ -54,6 +54,26 @@ def received(tx: Transaction, scope: str, host: str, epoch: str) -> Received:
     return tx.recall(_key(scope, host, epoch), lambda: _seen(tx, scope, host, epoch))
 
 
+async def read_received(reader: Reader, scope: str, host: str, epoch: str) -> Received:
+    """Return the same as committed, for whoever only reads.
+
+    Raises:
+        LedgerError: the ledger has no epoch yet, so it has received nothing.
+    """
+    row = await reader.one(_queries.seen, scope=scope, host=host, epoch=epoch)
+    if row is None:
+        raise LedgerError("the ledger has received nothing yet")
+    return _received(row)
+
+
+def _received(row: Row) -> Received:
+    return Received(
+        ledger_epoch=row["ledger_epoch"],
+        through=row["through"],
+        beyond=_numbers.decode(row["beyond"]),
+    )
+
+
 def _key(scope: str, host: str, epoch: str) -> tuple[str, ...]:
     return "inbox.received", scope, host, epoch
 
@@ -63,11 +83,7 @@ def _seen(tx: Transaction, scope: str, host: str, epoch: str) -> Received:
     if row is None:
         found_ledger(tx)
         return _seen(tx, scope, host, epoch)
-    return Received(
-        ledger_epoch=row["ledger_epoch"],
-        through=row["through"],
-        beyond=_numbers.decode(row["beyond"]),
-    )
+    return _received(row)
 
 
 def _beyond(tx: Transaction, scope: str, host: str, epoch: str, above: int) -> tuple[int, ...]:

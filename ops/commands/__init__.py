@@ -10,9 +10,11 @@ from pmcl.ops.commands import (
     hosts,
     judging,
     mcp,
+    outbox,
     record,
     sidecar,
     stopping,
+    watching,
 )
 from pmcl.ops.commands.groups import app
 
@@ -27,7 +29,9 @@ __all__ = [
     "hosts",
     "judging",
     "mcp",
+    "outbox",
     "record",
     "sidecar",
     "stopping",
+    "watching",
 ]

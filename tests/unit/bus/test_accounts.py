@@ -55,7 +55,7 @@ def test_the_worker_answers_inboxes_and_consumes_intake() -> None:
 def test_the_operator_speaks_to_the_worker_alone() -> None:
     assert core_permissions("operator") == (
         ("pmcl.v1.ops.>", "_INBOX.operator.>"),
-        ("_INBOX.operator.>",),
+        ("pmcl.v1.stored.>", "_INBOX.operator.>"),
     )
 
 

@@ -13,7 +13,7 @@ _PATHS = sorted({*FOLDERS.glob("*/*.sql"), *FOLDERS.glob("*/*/*.sql")})
 FILES = {f"{path.parent.name}/{path.stem}": path for path in _PATHS}
 # A file of its own, and who else reads it; all others share the ledger's.
 HOST_FILE = "outbox/host_file"
-HOST_FILES = {HOST_FILE, "program/house"}
+HOST_FILES = {HOST_FILE, "ops/outbox", "program/house"}
 
 SCANS = {
     ("outbox/journal", "head"): "reads one row, from the end of the key",
@@ -31,6 +31,8 @@ SCANS = {
     ("ledger/leases", "live"): "asked by an operator; one of each host at most",
     ("ledger/stops", "in_force"): "one row at most, from an index of its own",
     ("ledger/stops", "resume"): "one row at most, from an index of its own",
+    ("ops/outbox", "unsent"): "a host's file; asked by an operator",
+    ("ops/outbox", "claims"): "open claims only, by their own index",
     ("ops/holds", "open"): "asked by an operator, never while a verdict waits",
     ("ops/status", "stopped"): "one row at most, from an index of its own",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
