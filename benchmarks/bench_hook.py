@@ -77,12 +77,13 @@ async def _gateway(directory: Path) -> AsyncIterator[HookPaths]:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(_ANSWER) + _ANSWER)
         writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    file = str(directory / "gateway.sock")
+    named = {"url": "http://127.0.0.1:1", "socket": file}
+    server = await asyncio.start_unix_server(answer, file)
     async with server:
-        port = server.sockets[0].getsockname()[1]
         yield HookPaths(
             credentials=_private(directory / "s.a.json", {"seed": "SU"}),
-            gateway=_private(directory / "gateway.json", {"url": f"http://127.0.0.1:{port}"}),
+            gateway=_private(directory / "gateway.json", named),
         )
 
 

@@ -1,9 +1,12 @@
-"""The gateway listens on one loopback port, chosen once and kept: hosts find it by `gateway.json`.
+"""The gateway listens on one loopback port, chosen once and kept, and on a socket of its user.
 
+Hosts find both by `gateway.json`. Any local program can take a port while the sidecar is down, and
+would be handed keys; the socket lies in the state folder, where nobody else can make one.
 Source: SPEC, Defaults.
 """
 
 import errno
+import os
 import socket
 from pathlib import Path
 from typing import Final
@@ -14,10 +17,11 @@ from pmcl.bus import write_private
 from pmcl.contracts import PmclError
 from pmcl.hosts.gateway.config import GatewayConfig
 
-__all__ = ["GatewayError", "gateway_url", "listen"]
+__all__ = ["GatewayError", "Listening", "gateway_url", "listen"]
 
 _LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 128
+_NAME_MAX_BYTES: Final = 100
 
 
 class GatewayError(PmclError):
@@ -26,13 +30,31 @@ class GatewayError(PmclError):
 
 class _Address(msgspec.Struct, frozen=True):
     url: str
+    socket: str = ""
 
 
-def listen(config: GatewayConfig) -> socket.socket:
-    """Return a socket that listens on the gateway's port; `gateway.json` names it, mode 0600.
+class Listening(msgspec.Struct, frozen=True):
+    """What the gateway listens on: a loopback port, and a socket file."""
+
+    port: socket.socket
+    file: socket.socket
+
+    @property
+    def url(self) -> str:
+        """Where the gateway is found over the loopback."""
+        return gateway_url(self.port.getsockname()[1])
+
+    def close(self) -> None:
+        """Listen no more."""
+        self.port.close()
+        self.file.close()
+
+
+def listen(config: GatewayConfig) -> Listening:
+    """Listen, both ways; `gateway.json` names them, mode 0600.
 
     Raises:
-        GatewayError: the port is in use, or the kept one cannot be read.
+        GatewayError: the port is in use, the kept one cannot be read, or the socket cannot be made.
     """
     path = config.state_dir / "gateway.json"
     port = config.port or _kept_port(path)
@@ -41,8 +63,33 @@ def listen(config: GatewayConfig) -> socket.socket:
     except OSError as error:
         raise GatewayError(_told(error, port)) from error
     listening.settimeout(0)
-    url = gateway_url(listening.getsockname()[1])
-    write_private(path, msgspec.json.encode(_Address(url)) + b"\n")
+    file = config.state_dir.absolute() / "gateway.sock"
+    try:
+        found = Listening(listening, _listen_privately(file))
+    except OSError as error:
+        listening.close()
+        raise GatewayError(f"gateway: cannot listen on {file}: {error.strerror}") from error
+    write_private(path, msgspec.json.encode(_Address(found.url, str(file))) + b"\n")
+    return found
+
+
+def _listen_privately(file: Path) -> socket.socket:
+    """Return a socket that listens on a file which this user alone may connect to."""
+    file.unlink(missing_ok=True)
+    listening = socket.socket(socket.AF_UNIX)
+    folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        # Through the folder's descriptor a name of any length fits into a socket's address.
+        fits = len(os.fsencode(file)) <= _NAME_MAX_BYTES
+        listening.bind(str(file) if fits else f"/proc/self/fd/{folder}/{file.name}")
+        file.chmod(0o600)
+        listening.listen(_BACKLOG)
+        listening.settimeout(0)
+    except BaseException:
+        listening.close()
+        raise
+    finally:
+        os.close(folder)
     return listening
 
 

@@ -4,9 +4,8 @@ Source: SPEC G4.
 """
 
 import logging
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import Final
 
 import anyio
@@ -15,7 +14,7 @@ import structlog
 import uvicorn
 
 from pmcl.bus import background_tasks
-from pmcl.hosts.gateway.address import gateway_url, listen
+from pmcl.hosts.gateway.address import Listening, listen
 from pmcl.hosts.gateway.application import application
 from pmcl.hosts.gateway.config import GatewayConfig
 from pmcl.hosts.gateway.connection import HEADER_MAX_BYTES, BoundedProtocol
@@ -48,8 +47,8 @@ async def run_gateway(config: GatewayConfig) -> AsyncIterator[str]:
     """
     _silence()
     listening = await anyio.to_thread.run_sync(listen, config)
-    port = listening.getsockname()[1]
-    with listening:
+    port = listening.port.getsockname()[1]
+    with closing(listening):
         async with background_tasks() as tasks:
             sessions = Sessions(config, tasks)
             server = _server(Shield(application(config, sessions), config, port))
@@ -57,13 +56,13 @@ async def run_gateway(config: GatewayConfig) -> AsyncIterator[str]:
             tasks.start_soon(_serve, server, listening, stopped)
             tasks.start_soon(_kept_up, sessions.run)
             try:
-                yield gateway_url(port)
+                yield listening.url
             finally:
-                with anyio.move_on_after(config.close_s, shield=True) as closing:
+                with anyio.move_on_after(config.close_s, shield=True) as ending:
                     server.should_exit = True
                     await stopped.wait()
                     await sessions.close()
-                if closing.cancelled_caught:
+                if ending.cancelled_caught:
                     log.warning("gateway.closed_early")
 
 
@@ -85,9 +84,9 @@ def _server(shield: Shield) -> _Server:
     )
 
 
-async def _serve(server: _Server, listening: socket.socket, stopped: anyio.Event) -> None:
+async def _serve(server: _Server, listening: Listening, stopped: anyio.Event) -> None:
     try:
-        await server.serve([listening])
+        await server.serve([listening.port, listening.file])
     except Exception as error:  # noqa: BLE001 - the sidecar goes on without the gateway
         log.error("gateway.stopped", **where(error))
     finally:

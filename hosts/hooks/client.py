@@ -17,6 +17,7 @@ DEADLINE_S = 5.0
 EVENT_MAX_BYTES = 4 * 1024 * 1024
 _FILE_MAX_BYTES = 64 * 1024
 _ANSWER_MAX_BYTES = 1024 * 1024
+_NAME_MAX_BYTES = 100
 _NOTHING_TO_SAY = b'{"exit_code":0,"stdout":"","stderr":""}'
 
 _AGENTS = ("claude-code", "codex", "gemini")
@@ -74,12 +75,13 @@ def _ask(arguments: list[str], event: bytes) -> bytes:
     agent, credentials, gateway = arguments
     seed = _member(credentials, "seed")
     port = _port(_member(gateway, "url"))
+    file = _member(gateway, "socket")
     head = (
         f"POST /v1/hooks/{agent} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
         f"Authorization: Bearer {seed}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(event)}\r\nConnection: close\r\n\r\n"
     )
-    return _body(_exchange(port, head.encode() + event))
+    return _body(_exchange(file, head.encode() + event))
 
 
 def _member(path: str, name: str) -> str:
@@ -112,11 +114,14 @@ def _port(url: str) -> int:
     return int(port)
 
 
-def _exchange(port: int, request: bytes) -> bytes:
+def _exchange(file: str, request: bytes) -> bytes:
     """Return all that the gateway sends until it closes; the alarm bounds every wait."""
-    connection = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        connection.connect(("127.0.0.1", port))
+        if len(os.fsencode(file)) > _NAME_MAX_BYTES:  # too long for a socket's address
+            folder, _, file = file.rpartition("/")
+            os.chdir(folder)
+        connection.connect(file)
         connection.sendall(request)
         answer = b""
         while part := connection.recv(65536):

@@ -1,9 +1,12 @@
-"""The gateway's port is chosen once and kept; where it is, a private file says."""
+"""The gateway's port is chosen once and kept; where it is, and its socket, a private file says."""
 
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
+import anyio.to_thread
 import pytest
 
 from pmcl.hosts.gateway import GatewayError
@@ -20,12 +23,43 @@ async def test_port_is_kept_and_the_file_is_private_and_true(tmp_path: Path) -> 
     async with run_cell(settings) as cell:
         url = cell.gateway_url
         assert url is not None
-        assert json.loads(file.read_text()) == {"url": url}
+        named = {"url": url, "socket": str(settings.state_dir / "gateway.sock")}
+        assert json.loads(file.read_text()) == named
         assert file.stat().st_mode & 0o777 == 0o600
         assert (await Wire(url, None).get("/v1/health")).status == 200
-    assert json.loads(file.read_text()) == {"url": url}
+    assert json.loads(file.read_text()) == named
     async with run_cell(settings) as cell:
         assert cell.gateway_url == url
+
+
+@pytest.mark.parametrize("depth", [0, 12])
+async def test_the_socket_answers_its_user_alone_whatever_its_name(
+    tmp_path: Path, depth: int
+) -> None:
+    state_dir = tmp_path.joinpath(*["a-folder-like-this"] * depth, "state")
+    async with run_cell(Settings(state_dir=state_dir)) as cell:
+        file = state_dir / "gateway.sock"
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert (depth == 0) == (len(str(file)) < 100)
+        assert cell.gateway_url is not None
+        answer = await anyio.to_thread.run_sync(_health, file, cell.gateway_url)
+        assert answer.startswith(b"HTTP/1.1 200")
+
+
+def _health(file: Path, url: str) -> bytes:
+    """Ask as a process of its own would, from the socket's folder."""
+    host = url.removeprefix("http://")
+    asking = f"GET /v1/health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
+    code = (
+        "import os, socket, sys\n"
+        "os.chdir(sys.argv[1])\n"
+        "s = socket.socket(socket.AF_UNIX)\n"
+        "s.connect(sys.argv[2])\n"
+        "s.sendall(sys.stdin.buffer.read())\n"
+        "while part := s.recv(65536): sys.stdout.buffer.write(part)\n"
+    )
+    command = [sys.executable, "-c", code, str(file.parent), file.name]
+    return subprocess.run(command, input=asking, capture_output=True, check=True).stdout
 
 
 async def test_port_in_use_is_a_clear_error(tmp_path: Path) -> None:

@@ -33,11 +33,14 @@ class Gateway:
         self.credentials = folder / "s.a.json"
         self.address = folder / "gateway.json"
         self._answer = answer
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listening.getsockname()[1]
+        self.port = 1
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(str(folder / "g.sock"))
+        self._listening.listen()
         members = {"url": "nats://127.0.0.1:4222", "scope": "s", "host": "a", "seed": SEED}
         private(self.credentials, json.dumps(members, indent=2))
-        private(self.address, json.dumps({"url": f"http://127.0.0.1:{self.port}"}))
+        members = {"url": f"http://127.0.0.1:{self.port}", "socket": str(folder / "g.sock")}
+        private(self.address, json.dumps(members))
 
     def serve(self) -> None:
         while True:

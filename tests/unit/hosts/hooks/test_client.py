@@ -301,6 +301,20 @@ def test_a_kill_at_any_moment_leaves_no_answer_that_lets_a_call_go_on(
     assert b"did not finish" in ended.stderr
 
 
+def test_a_foreign_program_on_the_port_gets_no_key(tmp_path: Path) -> None:
+    with gateway(tmp_path, saying(http(body()))) as serving:
+        pass  # it has stopped
+    with socket.create_server(("127.0.0.1", 0)) as foreign:
+        named = json.loads(serving.address.read_text())
+        named["url"] = f"http://127.0.0.1:{foreign.getsockname()[1]}"
+        private(serving.address, json.dumps(named))
+        ended = hook(AGENTS["codex"], event("PreToolUse"), serving.credentials, serving.address)
+        foreign.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            foreign.accept()
+    assert_blocked(ended)
+
+
 def test_usage_blocks() -> None:
     words = [sys.executable, "-I", "-S", str(client.__file__)]
     for arguments in ([], ["codex"], ["cursor", "a", "b"], ["codex", "a", "b", "c"]):
