@@ -27,6 +27,7 @@ __all__ = [
     "LOG",
     "StreamLimits",
     "ensure_streams",
+    "observed_through",
     "recreate_log",
     "replay_intake",
     "rewind_consumers",
@@ -123,6 +124,12 @@ async def trim_intake(admin: Connection, limits: StreamLimits | None = None) -> 
     purged = await call(admin, f"STREAM.PURGE.{INTAKE}", {"seq": through + 1})
     log.info("bus.intake_trimmed", through=through)
     return int(purged["purged"])
+
+
+async def observed_through(admin: Connection) -> int:
+    """Return the sequence of INTAKE up to which every observation is dealt with."""
+    state = await stream_state(admin, INTAKE)
+    return 0 if state is None else await _done_through(admin, "observe", state.last)
 
 
 async def _done_through(admin: Connection, durable: str, last: int) -> int:

@@ -126,8 +126,24 @@ from pmcl.contracts.names import (
 from pmcl.contracts.outcome import AuditReceipt, Outcome, OutcomeStatus, Receipt
 from pmcl.contracts.proposals import arguments_commitment, definition_hash, proposal_hash
 from pmcl.contracts.receipts import ErrorReply, Received
-from pmcl.contracts.record import Backup, BackupFile, BackupManifest, RecordBackup
-from pmcl.contracts.record_events import CELL_HOST, CELL_SCOPE, BackupMade, PayloadRetaken
+from pmcl.contracts.record import (
+    Backup,
+    BackupFile,
+    BackupManifest,
+    EraseContent,
+    Erasure,
+    RecordBackup,
+)
+from pmcl.contracts.record_events import (
+    CELL_HOST,
+    CELL_SCOPE,
+    BackupMade,
+    ErasureBegan,
+    ErasureEnded,
+    OutcomeUnverified,
+    PayloadErased,
+    PayloadRetaken,
+)
 from pmcl.contracts.stopping import Resume, Stop, StopState
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
@@ -193,6 +209,10 @@ __all__ = [
     "Digest",
     "DisableLease",
     "Effect",
+    "EraseContent",
+    "Erasure",
+    "ErasureBegan",
+    "ErasureEnded",
     "ErrorReply",
     "Evaluated",
     "Evaluation",
@@ -236,7 +256,9 @@ __all__ = [
     "OutcomeListed",
     "OutcomeParked",
     "OutcomeStatus",
+    "OutcomeUnverified",
     "OutcomeVerified",
+    "PayloadErased",
     "PayloadRetaken",
     "PlanCheck",
     "PlanStep",

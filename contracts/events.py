@@ -12,7 +12,14 @@ from pmcl.contracts.contract import schema_of
 from pmcl.contracts.event import Event
 from pmcl.contracts.lease import AuthoritySnapshot, Effect
 from pmcl.contracts.outcome import AuditReceipt, Outcome
-from pmcl.contracts.record_events import BackupMade, PayloadRetaken
+from pmcl.contracts.record_events import (
+    BackupMade,
+    ErasureBegan,
+    ErasureEnded,
+    OutcomeUnverified,
+    PayloadErased,
+    PayloadRetaken,
+)
 from pmcl.contracts.stopping import CellResumed, CellStopped
 from pmcl.contracts.subjects import Subject
 
@@ -27,6 +34,8 @@ __all__ = [
     "BackupMade",
     "CellResumed",
     "CellStopped",
+    "ErasureBegan",
+    "ErasureEnded",
     "Evaluated",
     "EvidenceRecorded",
     "HoldLift",
@@ -39,7 +48,9 @@ __all__ = [
     "OutcomeLinked",
     "OutcomeListed",
     "OutcomeParked",
+    "OutcomeUnverified",
     "OutcomeVerified",
+    "PayloadErased",
     "PayloadRetaken",
     "Refused",
     "TurnCompleted",

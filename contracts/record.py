@@ -1,12 +1,14 @@
-"""What operators say about the record itself: copies of the ledger."""
+"""What operators say about the record itself: copies of the ledger, and content that must go."""
+
+from typing import Annotated
 
 import msgspec
 
 from pmcl.contracts.contract import Contract
-from pmcl.contracts.names import Count, Digest, Id, Millis, Text, Ulid
+from pmcl.contracts.names import Count, Digest, Id, Millis, Text, Token, Ulid
 from pmcl.contracts.receipts import Received
 
-__all__ = ["Backup", "BackupFile", "BackupManifest", "RecordBackup"]
+__all__ = ["Backup", "BackupFile", "BackupManifest", "EraseContent", "Erasure", "RecordBackup"]
 
 
 class RecordBackup(Contract, frozen=True, kw_only=True, tag="pmcl/record-backup/1"):
@@ -60,3 +62,37 @@ class BackupManifest(Contract, frozen=True, kw_only=True, tag="pmcl/backup-manif
     sequence: Count
     hash: Digest
     files: dict[str, BackupFile]
+
+
+class EraseContent(Contract, frozen=True, kw_only=True, tag="pmcl/erase-content/1"):
+    """Asks that content goes: of a scope, of one of its hosts, or of single observations.
+
+    Attributes:
+        host: this host's alone.
+        evidence_ids: these alone, at most 64, with the evaluations that name them; without `host`.
+        dry_run: only count.
+        label: who asks, as a name.
+    """
+
+    scope: Token
+    host: Token | None = None
+    evidence_ids: Annotated[tuple[Ulid, ...], msgspec.Meta(max_length=64)] = ()
+    dry_run: bool = False
+    label: Id
+
+
+class Erasure(Contract, frozen=True, kw_only=True, tag="pmcl/erasure/1"):
+    """What an erasure does, or would do.
+
+    Attributes:
+        erasure_id: None of a dry run.
+        observations, evaluations: how many have content that goes; of evaluations that only name
+            single observations, no number is known before.
+        backups: copies that the ledger knows of; what they hold stays there.
+    """
+
+    erasure_id: Ulid | None
+    observations: Count
+    evaluations: Count | None
+    backups: tuple[Backup, ...]
+    received: Received | None = None

@@ -4,7 +4,16 @@ from typing import Final
 
 from pmcl.contracts.event import Event
 
-__all__ = ["CELL_HOST", "CELL_SCOPE", "BackupMade", "PayloadRetaken"]
+__all__ = [
+    "CELL_HOST",
+    "CELL_SCOPE",
+    "BackupMade",
+    "ErasureBegan",
+    "ErasureEnded",
+    "OutcomeUnverified",
+    "PayloadErased",
+    "PayloadRetaken",
+]
 
 CELL_SCOPE: Final = "_cell"
 CELL_HOST: Final = "operator"
@@ -37,3 +46,49 @@ class PayloadRetaken(Event, frozen=True, kw_only=True, tag="pmcl/payload-retaken
 
     evidence_id: str
     commitment: str
+
+
+class ErasureBegan(Event, frozen=True, kw_only=True, tag="pmcl/erasure-began/1"):
+    """An operator wants content gone; what was recorded later stays.
+
+    Attributes:
+        of_scope: whose content.
+        of_host: of this host alone; None for all of the scope.
+        evidence_ids: these observations alone, with what names them; empty for everything.
+        by: `operator/<label>`.
+    """
+
+    erasure_id: str
+    of_scope: str
+    of_host: str | None
+    evidence_ids: tuple[str, ...]
+    by: str
+
+
+class PayloadErased(Event, frozen=True, kw_only=True, tag="pmcl/payload-erased/1"):
+    """The content of an observation or an evaluation is gone; its envelope stays.
+
+    Attributes:
+        payload_id: of the evidence or the evaluation.
+    """
+
+    erasure_id: str
+    payload_id: str
+
+
+class OutcomeUnverified(Event, frozen=True, kw_only=True, tag="pmcl/outcome-unverified/1"):
+    """The last evidence that showed the outcome's receipt was erased."""
+
+    outcome_id: str
+    evidence_id: str
+
+
+class ErasureEnded(Event, frozen=True, kw_only=True, tag="pmcl/erasure-ended/1"):
+    """Nothing of the content is left in what the sidecar keeps.
+
+    Attributes:
+        messages: of INTAKE and of the dead letters that were erased.
+    """
+
+    erasure_id: str
+    messages: int

@@ -39,6 +39,7 @@ OPS_VERBS: Final = (
     "approve",
     "backup",
     "deny",
+    "erase",
     "redrive",
     "resume",
     "stop",

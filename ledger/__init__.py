@@ -3,6 +3,7 @@
 from pmcl.ledger import (
     approvals,
     backups,
+    erasures,
     evaluations,
     evidence,
     holds,
@@ -33,6 +34,7 @@ __all__ = [
     "apply",
     "approvals",
     "backups",
+    "erasures",
     "evaluations",
     "evidence",
     "fold",

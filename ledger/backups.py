@@ -9,6 +9,7 @@ __all__ = [
     "LISTED_MAX",
     "apply_made",
     "find",
+    "known",
     "listed",
     "note_restored",
     "take_restored",
@@ -24,6 +25,11 @@ def find(tx: Transaction, backup_id: str) -> Backup | None:
     """Return a backup."""
     row = tx.one(_queries.find, backup_id=backup_id)
     return None if row is None else _backup(row)
+
+
+def known(tx: Transaction) -> list[Backup]:
+    """Return the newest backups, newest first, `LISTED_MAX` at most."""
+    return [_backup(row) for row in tx.all(_queries.newest, max_rows=LISTED_MAX)]
 
 
 async def listed(reader: Reader) -> list[Backup]:

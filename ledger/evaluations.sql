@@ -25,6 +25,7 @@ CREATE TABLE evaluations (
     expires_at INTEGER NOT NULL,
     commitment TEXT NOT NULL,
     open INTEGER NOT NULL CHECK (open IN (0, 1)),
+    erased INTEGER NOT NULL DEFAULT 0 CHECK (erased IN (0, 1)),
     UNIQUE (scope, host, call_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX evaluations_open ON evaluations (scope, host, evaluation_id) WHERE open = 1;

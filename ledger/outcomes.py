@@ -11,6 +11,7 @@ from pmcl.contracts import (
     OutcomeLinked,
     OutcomeListed,
     OutcomeParked,
+    OutcomeUnverified,
     OutcomeVerified,
     Tool,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "apply_linked",
     "apply_listed",
     "apply_parked",
+    "apply_unverified",
     "apply_verified",
     "awaiting_receipt",
     "current",
@@ -31,6 +33,7 @@ __all__ = [
     "is_audited",
     "is_parked",
     "linkable",
+    "verified_by",
 ]
 
 _queries = load_queries("pmcl.ledger", "outcomes")
@@ -106,6 +109,11 @@ def awaiting_receipt(tx: Transaction, scope: str, digest: str) -> list[str]:
     return [row["outcome_id"] for row in rows]
 
 
+def verified_by(tx: Transaction, scope: str, digest: str) -> list[str]:
+    """Return outcomes whose receipt has this digest and was shown by evidence."""
+    return [row["outcome_id"] for row in tx.all(_queries.verified, scope=scope, digest=digest)]
+
+
 def linkable(tx: Transaction) -> list[tuple[str, str, Outcome]]:
     """Return at most 64 parked outcomes whose evaluation is known by now, with scope and host."""
     return [
@@ -155,6 +163,11 @@ def _count(tx: Transaction, outcome: Outcome) -> None:
 def apply_verified(tx: Transaction, event: OutcomeVerified) -> None:
     """Record that evidence shows the outcome's receipt."""
     tx.run(_queries.verify, outcome_id=event.outcome_id)
+
+
+def apply_unverified(tx: Transaction, event: OutcomeUnverified) -> None:
+    """Record that no evidence shows the outcome's receipt any more."""
+    tx.run(_queries.unverify, outcome_id=event.outcome_id)
 
 
 def apply_parked(tx: Transaction, event: OutcomeParked) -> None:

@@ -23,6 +23,7 @@ CREATE INDEX outcomes_failed ON outcomes (scope, fingerprint, outcome_id)
     WHERE status = 'failed' AND corrected_by IS NULL;
 CREATE INDEX outcomes_unverified ON outcomes (scope, receipt_digest)
     WHERE expected = 1 AND verified = 0;
+CREATE INDEX outcomes_verified ON outcomes (scope, receipt_digest) WHERE verified = 1;
 
 -- How often each mode was seen; the empty mode is success. A key has 16 modes at most, what comes
 -- beyond is counted as 'other'.
@@ -123,6 +124,13 @@ ON CONFLICT (scope, level, key, mode) DO UPDATE SET seen = seen + 1;
 -- name: unverified
 SELECT outcome_id FROM outcomes
 WHERE scope = :scope AND receipt_digest = :digest AND expected = 1 AND verified = 0 LIMIT 64;
+
+-- name: verified
+SELECT outcome_id FROM outcomes
+WHERE scope = :scope AND receipt_digest = :digest AND verified = 1;
+
+-- name: unverify
+UPDATE outcomes SET verified = 0 WHERE outcome_id = :outcome_id;
 
 -- name: verify
 UPDATE outcomes SET verified = 1 WHERE outcome_id = :outcome_id;

@@ -22,6 +22,7 @@ __all__ = [
     "content_of",
     "copy_kept",
     "count_lacking",
+    "detail_digest_of",
     "envelope_of",
     "keep",
     "kept_after",
@@ -108,6 +109,12 @@ def content_of(tx: Transaction, scope: str, payload_id: str) -> bytes | None:
     """Return the content, or None when it was erased or never was."""
     row = tx.one(_queries.find, scope=scope, id=payload_id)
     return None if row is None else bytes(row["content"])
+
+
+def detail_digest_of(tx: Transaction, scope: str, payload_id: str) -> str | None:
+    """Return the SHA-256 of an observation's detail, while its payload is there."""
+    row = tx.one(_queries.detail, scope=scope, id=payload_id)
+    return None if row is None else row["detail_digest"]
 
 
 def same_content(tx: Transaction, scope: str, payload_id: str, content: bytes) -> bool:

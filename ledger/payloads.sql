@@ -47,7 +47,7 @@ SELECT * FROM payloads WHERE payload > :payload ORDER BY payload LIMIT :max_rows
 -- name: commitment
 SELECT commitment FROM evidence WHERE scope = :scope AND evidence_id = :id AND erased = 0
 UNION ALL
-SELECT commitment FROM evaluations WHERE evaluation_id = :id AND scope = :scope
+SELECT commitment FROM evaluations WHERE evaluation_id = :id AND scope = :scope AND erased = 0
 LIMIT 1;
 
 -- name: copy
@@ -59,6 +59,9 @@ ON CONFLICT (scope, id) DO NOTHING;
 -- name: lacking
 SELECT (SELECT count(*) FROM evidence AS e WHERE e.erased = 0 AND NOT EXISTS
             (SELECT 1 FROM payloads AS p WHERE p.scope = e.scope AND p.id = e.evidence_id))
-     + (SELECT count(*) FROM evaluations AS e WHERE NOT EXISTS
+     + (SELECT count(*) FROM evaluations AS e WHERE e.erased = 0 AND NOT EXISTS
             (SELECT 1 FROM payloads AS p WHERE p.scope = e.scope AND p.id = e.evaluation_id))
     AS lacking;
+
+-- name: detail
+SELECT detail_digest FROM payloads WHERE scope = :scope AND id = :id;

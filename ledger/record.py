@@ -17,6 +17,8 @@ from pmcl.contracts import (
     BackupMade,
     CellResumed,
     CellStopped,
+    ErasureBegan,
+    ErasureEnded,
     Evaluated,
     Event,
     EvidenceRecorded,
@@ -29,7 +31,9 @@ from pmcl.contracts import (
     OutcomeLinked,
     OutcomeListed,
     OutcomeParked,
+    OutcomeUnverified,
     OutcomeVerified,
+    PayloadErased,
     PayloadRetaken,
     Refused,
     TurnCompleted,
@@ -37,6 +41,7 @@ from pmcl.contracts import (
 from pmcl.ledger import (
     approvals,
     backups,
+    erasures,
     evaluations,
     evidence,
     holds,
@@ -67,6 +72,7 @@ SCHEMAS: Final = (
     outcomes.SCHEMA,
     backups.SCHEMA,
     stops.SCHEMA,
+    erasures.SCHEMA,
 )
 
 
@@ -91,6 +97,8 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     BackupMade: backups.apply_made,
     CellResumed: stops.apply_resumed,
     CellStopped: stops.apply_stopped,
+    ErasureBegan: erasures.apply_began,
+    ErasureEnded: erasures.apply_ended,
     Evaluated: evaluations.apply_evaluated,
     EvidenceRecorded: evidence.apply_recorded,
     HoldPlaced: holds.apply_placed,
@@ -102,7 +110,9 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     OutcomeLinked: outcomes.apply_linked,
     OutcomeListed: outcomes.apply_listed,
     OutcomeParked: outcomes.apply_parked,
+    OutcomeUnverified: outcomes.apply_unverified,
     OutcomeVerified: outcomes.apply_verified,
+    PayloadErased: erasures.apply_erased,
     PayloadRetaken: evidence.apply_retaken,
     Refused: _nothing,
     TurnCompleted: turns.apply_completed,

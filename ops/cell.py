@@ -36,6 +36,7 @@ from pmcl.hosts.hooks import built_in_rules
 from pmcl.judgement import EffectRules, load_detector
 from pmcl.ledger import LedgerKey, ledger_config
 from pmcl.ops.gateway import load_gateway, open_gateway
+from pmcl.ops.record.eraser import Eraser
 from pmcl.ops.record.folding import fold_tail, take_back
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.rules import load_rules
@@ -173,6 +174,7 @@ async def _working(
         tasks.start_soon(_sweep, crew.units)
         tasks.start_soon(_rewind, cell, working)
         tasks.start_soon(_trim, cell)
+        tasks.start_soon(Eraser(settings.ledger_path, writer, crew.units, cell.admin).run)
         try:
             yield working
         finally:

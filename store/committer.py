@@ -14,7 +14,7 @@ import structlog
 
 from pmcl.contracts import LedgerError
 from pmcl.store.config import StoreConfig
-from pmcl.store.errors import StoreUnavailableError
+from pmcl.store.errors import StoreUnavailableError, translate
 from pmcl.store.memory import Memory
 from pmcl.store.schema import open_connection
 from pmcl.store.transaction import Transaction
@@ -61,6 +61,25 @@ class Committer:
         if self._connection is not None:
             self._connection.close()
         self._connection = None
+
+    def truncate(self) -> bool:
+        """Return whether the write-ahead log is empty now; a reader may hold it back.
+
+        What was deleted is then in no byte of the file, nor of the log.
+
+        Raises:
+            StoreUnavailableError: the disk does not answer.
+        """
+        try:
+            if self._connection is None:
+                self._connection = open_connection(self._config)
+            # Units wait behind this one, so it waits for no reader.
+            self._connection.execute("PRAGMA busy_timeout = 0").fetchall()
+            row = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._connection.execute(f"PRAGMA busy_timeout = {self._config.busy_timeout_ms}")
+        except sqlite3.Error as error:
+            raise translate(self._config.path, error) from error
+        return bool(row[0] == 0)
 
     def commit(self, jobs: list[Job]) -> list[Done]:
         """Return what came of each job, in order; none of it is still uncertain."""

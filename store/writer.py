@@ -46,6 +46,7 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._arrived: list[Job] = []
         self._handed: SimpleQueue[list[Job] | None] = SimpleQueue()
+        self._truncating: SimpleQueue[asyncio.Future[bool]] = SimpleQueue()
         self._waiting = 0
         self._delivered = 0
         self._watch: asyncio.TimerHandle | None = None
@@ -80,6 +81,21 @@ class Writer:
         self._arrived.append(Job(unit, future))
         return await future
 
+    async def truncate(self) -> bool:
+        """Return whether the write-ahead log is empty; what was deleted before is then nowhere.
+
+        False when a reader holds it back now: try again.
+
+        Raises:
+            StoreUnavailableError: the disk does not answer, or the writer is closed.
+        """
+        if self._closed:
+            raise StoreUnavailableError(self._config.path, "the writer is closed")
+        future: asyncio.Future[bool] = self._loop.create_future()
+        self._truncating.put(future)
+        self._handed.put([])
+        return await future
+
     def on_commit(self, callback: Callable[[], None]) -> None:
         """Have `callback` called on the event loop after every group that changed something."""
         self._callbacks.append(callback)
@@ -101,13 +117,8 @@ class Writer:
     def _deliver(self, done: list[Done], changed: bool) -> None:  # noqa: FBT001
         self._waiting -= len(done)
         self._delivered += len(done)
-        for future, value, error in done:
-            if future.done():
-                continue
-            if error is None:
-                future.set_result(value)
-            else:
-                future.set_exception(error)
+        for each in done:
+            _hand_back(each)
         if changed:
             for callback in self._callbacks:
                 callback()
@@ -125,9 +136,19 @@ class Writer:
                 for start in range(0, len(jobs), self._config.max_group):
                     done = committer.commit(jobs[start : start + self._config.max_group])
                     self._loop.call_soon_threadsafe(self._deliver, done, committer.changed)
+                self._truncate(committer)
         finally:
             committer.close()
             self._loop.call_soon_threadsafe(_settle, self._ended, None)
+
+    def _truncate(self, committer: Committer) -> None:
+        while not self._truncating.empty():
+            future = self._truncating.get_nowait()
+            try:
+                done = Done(future, committer.truncate(), None)
+            except StoreUnavailableError as error:
+                done = Done(future, None, error)
+            self._loop.call_soon_threadsafe(_hand_back, done)
 
     def _next_jobs(self) -> list[Job] | None:
         jobs = self._handed.get()
@@ -159,6 +180,15 @@ class Writer:
             await self._ended
         if scope.cancelled_caught:
             log.error("store.close_timed_out", path=str(self._config.path))
+
+
+def _hand_back(done: Done) -> None:
+    if done.future.done():
+        return
+    if done.error is None:
+        done.future.set_result(done.value)
+    else:
+        done.future.set_exception(done.error)
 
 
 def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:

@@ -4,6 +4,7 @@ from pmcl.workers.approvals import ApprovalWorker
 from pmcl.workers.checkpoint import CheckpointWorker
 from pmcl.workers.commits import CommitSignal
 from pmcl.workers.context import ContextWorker
+from pmcl.workers.erasing import end_erasure, erase_payloads
 from pmcl.workers.lease import LeaseTimes, LeaseWorker
 from pmcl.workers.observe import AllowedTrust, ObserveWorker
 from pmcl.workers.operators import OperatorWorker
@@ -54,5 +55,7 @@ __all__ = [
     "StreamHandler",
     "StreamWorker",
     "Units",
+    "end_erasure",
+    "erase_payloads",
     "record_backup",
 ]

@@ -8,11 +8,13 @@ from pmcl.contracts import (
     Backup,
     BackupMade,
     Contract,
+    EraseContent,
     Kind,
     RecordBackup,
 )
 from pmcl.ledger import backups
 from pmcl.outbox import UnitOfWork
+from pmcl.workers.erasing import begin_erasure
 from pmcl.workers.operators import operator_of
 from pmcl.workers.worker import Decision, Incoming
 
@@ -20,19 +22,26 @@ __all__ = ["RecordWorker", "record_backup"]
 
 
 class RecordWorker:
-    """Takes down what was done to the record."""
+    """Takes down what was done to the record, and begins what is to be done."""
 
     name: str = "record"
     kind: Kind = "ops"
     needs_watermark: bool = False
-    accepts: Mapping[str | None, type[Contract]] = {"backup": RecordBackup}
+    accepts: Mapping[str | None, type[Contract]] = {
+        "backup": RecordBackup,
+        "erase": EraseContent,
+    }
 
     async def prepare(self, incoming: Incoming) -> None:
         """Return nothing: everything is in the ledger."""
 
     def decide(self, unit: UnitOfWork, incoming: Incoming, prepared: None) -> Decision:
-        """Return what was taken down."""
-        return record_backup(incoming.body, unit)
+        """Return what was taken down, or the erasure that begins."""
+        match incoming.body:
+            case EraseContent() as asked:
+                return begin_erasure(asked, unit)
+            case _:
+                return record_backup(incoming.body, unit)
 
 
 def record_backup(asked: RecordBackup, unit: UnitOfWork) -> Decision:

@@ -1,13 +1,13 @@
 """Units of work: mark, decide, keep the content, record the facts; all of it commits, or none."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
-from pmcl.contracts import Cause, Contract, Received, Refused, RefusedError
+from pmcl.contracts import Cause, Contract, Event, Received, Refused, RefusedError
 from pmcl.ledger import payloads, record
 from pmcl.outbox import UnitOfWork, inbox, journal
 from pmcl.store import Transaction, Writer
@@ -90,9 +90,13 @@ class Units:
 
         return await self._run(recorded)
 
+    async def tell(self, events: Callable[[UnitOfWork], Iterable[Event]]) -> int:
+        """Return how many facts were recorded, each before the next was taken."""
+        return await self._run(partial(_tell, events))
+
     async def sweep(self) -> int:
         """Return how many facts the passing of time alone has brought about."""
-        return await self._run(_sweep)
+        return await self.tell(sweep)
 
     async def _run(self, work: Callable[[UnitOfWork], T]) -> T:
         def run(tx: Transaction) -> tuple[T, list[journal.JournalRow]]:
@@ -163,8 +167,8 @@ def _received(tx: Transaction, incoming: Incoming) -> Received | None:
     return inbox.received(tx, incoming.subject.scope, incoming.subject.host, incoming.epoch)
 
 
-def _sweep(unit: UnitOfWork) -> int:
+def _tell(events: Callable[[UnitOfWork], Iterable[Event]], unit: UnitOfWork) -> int:
     count = 0
-    for count, event in enumerate(sweep(unit), start=1):  # noqa: B007 - counted to the end
+    for count, event in enumerate(events(unit), start=1):  # noqa: B007 - counted to the end
         record(unit, event)
     return count

@@ -1,4 +1,4 @@
-"""`pmcl audit`, `rebuild`, `backup`, `backups`, `restore`: the record itself, and copies of it."""
+"""`pmcl audit`, `rebuild`, `backup`, `restore`, `erase`: the record itself, and copies of it."""
 
 import sys
 from pathlib import Path
@@ -99,3 +99,39 @@ def restore(
     settings = settings_of(state_dir=state_dir)
     report = run(restore_backup, settings, place, replace=replace, quiet=json)
     print_json(report) if json else show_restore(report)
+
+
+@app.command
+def erase(
+    *evidence: str,
+    scope: str,
+    host: str | None = None,
+    yes: Annotated[bool, Parameter(negative=())] = False,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Erase content for good, in a running sidecar; without --yes only count it.
+
+    Args:
+        evidence: Ids of single observations; what names them goes as well.
+        scope: Whose content.
+        host: Of this host of the scope alone.
+        yes: Do it. Envelopes stay, and the chain still verifies.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.record.erase import as_json, ask_erasure, show_erasure, wait_erasure
+
+    settings = settings_of(state_dir=state_dir)
+    asked = run(ask_erasure, settings, scope, host, evidence, dry_run=not yes)
+    done = run(wait_erasure, settings, asked, quiet=json) if yes else None
+    print_json(as_json(asked, done)) if json else show_erasure(asked, done)
+
+
+@app.command
+def erasures(*, state_dir: StateDir = None, json: Json = False) -> None:
+    """List what was erased, or is being erased, newest first."""
+    from pmcl.ops.record.erase import list_erasures, show_erasures
+
+    found = run(list_erasures, settings_of(state_dir=state_dir))
+    print_json(found) if json else show_erasures(found)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from pmcl.bus import LOG, Connection, StreamState, stream_state
-from pmcl.contracts import EVENTS, PayloadRetaken, RefusedError, decode
+from pmcl.contracts import EVENTS, Event, PayloadErased, PayloadRetaken, RefusedError, decode
 from pmcl.ledger import payloads
 from pmcl.ledger.payloads import Envelope
 from pmcl.ops.console import console
@@ -27,7 +27,7 @@ __all__ = ["Audit", "Fault", "audit_record", "show_audit"]
 Where = Literal["journal", "log", "agreement", "payload"]
 
 _BATCH_ROWS: Final = 200
-_ENVELOPES: Final = (".evidence-recorded", ".evaluated", ".payload-retaken")
+_ENVELOPES: Final = (".evidence-recorded", ".evaluated", ".payload-erased", ".payload-retaken")
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class Fault(msgspec.Struct, frozen=True):
 class _Committed(NamedTuple):
     sequence: int
     envelope: Envelope
-    retaken: bool
+    kind: Literal["first", "again", "erased"]
 
 
 class Audit:
@@ -49,13 +49,15 @@ class Audit:
 
     Attributes:
         faults: at most one for each place, the first.
-        checked, absent: payloads that keep their commitment, and envelopes without a payload.
+        checked, absent, erased: payloads that keep their commitment, envelopes without a payload,
+            and how many of these were erased.
     """
 
     def __init__(self) -> None:
         self.faults: dict[Where, Fault] = {}
         self.checked = 0
         self.absent = 0
+        self.erased = 0
         self._chains: dict[Where, Chain] = {}
         self._suspects: dict[tuple[str, str], int] = {}
 
@@ -90,13 +92,21 @@ class Audit:
         kept = await payloads.commitments(reader, envelopes)
         for event in events:
             name = event.envelope.scope, event.envelope.id
-            found = kept.get(name)
-            self.absent += found is None and not event.retaken
-            if found is not None and found != event.envelope.commitment:
-                self._suspects[name] = event.sequence  # unless it was taken again later
-                continue
-            self._suspects.pop(name, None)
-            self.checked += found is not None
+            self._weigh(event, name, kept.get(name))
+
+    def _weigh(self, event: _Committed, name: tuple[str, str], found: str | None) -> None:
+        if event.kind == "erased":
+            self.erased += 1
+            if found is not None:
+                self.fault("payload", event.sequence, f"{name[1]} was erased and is still there")
+        elif found is None:
+            self.absent += event.kind == "first"
+        elif found != event.envelope.commitment:
+            self._suspects[name] = event.sequence  # unless it was taken again later
+            return
+        else:
+            self.checked += 1
+        self._suspects.pop(name, None)
 
     def blame(self) -> None:
         """Take down the first payload that no envelope explains; for the end of the walk."""
@@ -114,11 +124,21 @@ class Audit:
             except RefusedError as refused:
                 self.fault("journal", row.sequence, f"no event of this version: {refused.field}")
                 continue
-            envelope = payloads.envelope_of(event)
-            if envelope is not None:
-                retaken = isinstance(event, PayloadRetaken)
-                found.append(_Committed(row.sequence, envelope, retaken))
+            committed = _committed(row.sequence, event)
+            if committed is not None:
+                found.append(committed)
         return found
+
+
+def _committed(sequence: int, event: Event) -> _Committed | None:
+    if isinstance(event, PayloadErased):
+        erased = Envelope(event.scope, event.payload_id, "")
+        return _Committed(sequence, erased, "erased")
+    envelope = payloads.envelope_of(event)
+    if envelope is None:
+        return None
+    again = isinstance(event, PayloadRetaken)
+    return _Committed(sequence, envelope, "again" if again else "first")
 
 
 async def audit_record(settings: Settings, *, quiet: bool = True) -> dict[str, Any]:
@@ -130,7 +150,7 @@ async def audit_record(settings: Settings, *, quiet: bool = True) -> dict[str, A
 
     Returns:
         `{"sound", "journal": {"rows", "head"}, "log": {"rows", "waiting"}, "payloads": {"checked",
-        "absent"}, "faults": [{"where", "sequence", "what"}]}`.
+        "erased", "absent"}, "faults": [{"where", "sequence", "what"}]}`.
 
     Raises:
         LedgerError: there is no ledger, or it cannot be read.
@@ -201,7 +221,11 @@ async def _report(audit: Audit, sources: _Sources, head: Head) -> dict[str, Any]
         "sound": not audit.faults,
         "journal": {"rows": head.sequence, "head": head.hash},
         "log": {"rows": 0 if state is None else state.messages, "waiting": head.sequence - last},
-        "payloads": {"checked": audit.checked, "absent": audit.absent},
+        "payloads": {
+            "checked": audit.checked,
+            "erased": audit.erased,
+            "absent": audit.absent - audit.erased,
+        },
         "faults": [msgspec.to_builtins(fault) for fault in audit.faults.values()],
     }
 
@@ -211,7 +235,10 @@ def show_audit(report: dict[str, Any]) -> None:
     held, log, kept = report["journal"], report["log"], report["payloads"]
     console.print(f"journal   {held['rows']} rows, head {held['head']}", soft_wrap=True)
     console.print(f"LOG       {log['rows']} rows, {max(0, log['waiting'])} wait for the relay")
-    console.print(f"payloads  {kept['checked']} as committed, {kept['absent']} not there")
+    console.print(
+        f"payloads  {kept['checked']} as committed, {kept['erased']} erased, "
+        f"{kept['absent']} not there"
+    )
     for fault in report["faults"]:
         place = f"row {fault['sequence']}" if fault["sequence"] else "at no row"
         console.print(f"broken    {fault['where']}, {place}: {fault['what']}", soft_wrap=True)

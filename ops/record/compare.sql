@@ -7,6 +7,9 @@ SELECT * FROM audits ORDER BY audit_id;
 -- name: backups
 SELECT * FROM backups ORDER BY backup_id;
 
+-- name: erasures
+SELECT * FROM erasures ORDER BY erasure_id;
+
 -- name: evaluations
 SELECT * FROM evaluations ORDER BY evaluation_id;
 

@@ -94,6 +94,8 @@ async def take_back(
     after = await writer.run(open_fold)
     if after is None:
         return
+    # Erasures that LOG told of leave nothing in the log either; a reader delays that, no more.
+    await writer.truncate()
     retaken = await retake_payloads(admin, ledger, retaker, after)
     # What the newer ledger had committed and not relayed is in neither copy, but in INTAKE it is.
     await replay_intake(admin)

@@ -53,8 +53,8 @@ async def retake_payloads(admin: Connection, ledger: Path, retaker: Retaker, aft
     wanted = len(lacking)
     state = await stream_state(admin, INTAKE)
     position = 0 if state is None else state.last
-    while lacking and state is not None and position >= state.first:
-        places, position = await _search(admin, lacking, position, state.first)
+    while lacking and state is not None and position >= max(1, state.first):
+        places, position = await _search(admin, lacking, position, max(1, state.first))
         for place in places:
             message = await stored_message(admin, INTAKE, place)
             if message is not None and await retaker.retake(message):

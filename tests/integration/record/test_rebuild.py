@@ -131,7 +131,11 @@ async def test_a_lost_ledger_is_rebuilt_from_log_alone(office: Office) -> None:
     assert report["payloads"] == {"copied": 0, "unavailable": 23}
     async with office.sidecar():
         pass
-    assert (await audit_record(office.settings))["payloads"] == {"checked": 20, "absent": 3}
+    assert (await audit_record(office.settings))["payloads"] == {
+        "checked": 20,
+        "erased": 0,
+        "absent": 3,
+    }
 
 
 async def test_a_rebuild_beside_a_sidecar_is_refused(office: Office) -> None:

@@ -1,5 +1,6 @@
 """Only `apply` writes domain tables: the journal alone gives them back, whole."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pmcl.contracts import (
     AuditReceipt,
     CompleteTurn,
     DisableLease,
+    EraseContent,
     ExpectedReceipt,
     Heartbeat,
     Receipt,
@@ -22,9 +24,9 @@ from pmcl.contracts import (
     Void,
     sha256,
 )
-from pmcl.ledger import FoldError, apply, fold
+from pmcl.ledger import FoldError, apply, erasures, fold
 from pmcl.outbox.journal import JournalRow
-from pmcl.workers import Retaker
+from pmcl.workers import Retaker, end_erasure, erase_payloads
 from tests.unit.workers.desk import (
     NOTES,
     PLANS,
@@ -73,6 +75,7 @@ async def _work(ledger: Ledger) -> list[Desk]:
         await desks[0].say_as_operator("stop", Stop(label="ann"))
         await desks[1].begin()
         await desks[0].say_as_operator("resume", Resume(label="ann"))
+    await _erase(desks[2])
     return desks
 
 
@@ -118,6 +121,19 @@ async def _take_again(desk: Desk) -> None:
         )
     )
     assert await Retaker(desk.ledger.key, desk.ledger.units).retake(message)
+
+
+async def _erase(desk: Desk) -> None:
+    """Have all content of the desk's scope go, and its first outcome lose what showed it."""
+    units, scope = desk.ledger.units, desk.scope
+    await desk.say_as_operator("erase", EraseContent(scope=scope, label="ann"))
+    erasure = await desk.ledger.writer.run(erasures.first_open)
+    assert erasure is not None
+    rows = await desk.ledger.rows("SELECT id FROM payloads WHERE scope = :scope", scope=scope)
+    ids = [row["id"] for row in rows]
+    assert await units.tell(partial(erase_payloads, erasure, ids)) > len(ids)
+    assert await units.tell(partial(erase_payloads, erasure, ids)) == 0
+    await units.tell(partial(end_erasure, erasure, 3))
 
 
 async def _approvals(desk: Desk) -> None:

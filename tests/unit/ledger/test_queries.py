@@ -12,6 +12,7 @@ pytestmark = pytest.mark.anyio
 _MODULES = (
     "approvals",
     "backups",
+    "erasures",
     "evaluations",
     "evidence",
     "holds",
@@ -27,9 +28,15 @@ _parameter = re.compile(r":([a-z_]+)")
 
 # Parked outcomes are few and each is looked at: the evaluation is found by its key. The ids that
 # are put into one row were found by an index. An audit and a rebuild look at all payloads, an
-# operator at the newest backups.
+# operator at the newest backups and erasures. Ids that were given are gone through.
 _SCANS = {
     ("backups", "newest"): ["SCAN backups"],
+    ("erasures", "counts"): ["SCAN CONSTANT ROW"],
+    ("erasures", "gone"): ["SCAN asked VIRTUAL TABLE INDEX 1:"],
+    ("erasures", "keys_of"): ["SCAN named VIRTUAL TABLE INDEX 1:"],
+    ("erasures", "naming"): ["SCAN named VIRTUAL TABLE INDEX 1:"],
+    ("erasures", "newest"): ["SCAN erasures"],
+    ("erasures", "standing"): ["SCAN named VIRTUAL TABLE INDEX 1:"],
     ("evaluations", "pending"): ["SCAN (subquery-1)"],
     ("outcomes", "count"): ["SCAN CONSTANT ROW"],
     ("outcomes", "linkable"): ["SCAN p"],
