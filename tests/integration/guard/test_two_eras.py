@@ -119,6 +119,14 @@ async def test_a_session_is_the_same_with_and_without_the_guard(
     assert any("image/png, 7 bytes, sha256" in text for text in texts)
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_transparent_guard_leaves_the_tools_as_they_are(guards: Guards, era: str) -> None:
+    guard = guards.guard(TWO_ERAS, "--server", "notes", "--transparent")
+    plain = await seen(TWO_ERAS, guard.environment, era)
+    assert await seen(guard.command, guard.environment, era) == plain
+    assert await called(guards, guard) == CALLS
+
+
 async def test_a_held_call_is_a_tool_error_that_the_model_can_revise(guards: Guards) -> None:
     guard = guards.guard(TWO_ERAS, "--server", "notes")
     async with client(guard.command, guard.environment, mode="2026-07-28") as session:
