@@ -37,6 +37,7 @@ _queries = load_queries("pmcl.ledger", "payloads")
 SCHEMA: Final = _queries.schema
 
 _encoder = msgspec.msgpack.Encoder()
+_keys = msgspec.json.Decoder(tuple[str, ...])
 _excerpts = msgspec.msgpack.Decoder(Excerpt)
 
 
@@ -101,7 +102,13 @@ def newest_excerpts(tx: Transaction, scope: str) -> tuple[Observed, ...]:
     rows = tx.all(_queries.newest_excerpts, scope=scope)
     rows.sort(key=itemgetter("payload"), reverse=True)
     return tuple(
-        Observed(row["id"], bool(row["told"]), _excerpts.decode(row["excerpt"])) for row in rows
+        Observed(
+            row["id"],
+            bool(row["told"]),
+            _excerpts.decode(row["excerpt"]),
+            _keys.decode(row["resource_keys"] or "[]"),
+        )
+        for row in rows
     )
 
 

@@ -19,11 +19,15 @@ INSERT INTO payloads (scope, id, salt, content, detail_digest, told, excerpt)
 VALUES (:scope, :id, :salt, :content, :detail_digest, :told, :excerpt);
 
 -- name: newest_excerpts
-SELECT payload, id, told, excerpt FROM payloads WHERE payload IN (
+SELECT p.payload, p.id, p.told, p.excerpt, e.resource_keys
+FROM payloads AS p LEFT JOIN evidence AS e ON e.scope = p.scope AND e.evidence_id = p.id
+WHERE p.payload IN (
     SELECT payload FROM payloads WHERE scope = :scope AND told = 1 ORDER BY payload DESC LIMIT 8
 )
 UNION ALL
-SELECT payload, id, told, excerpt FROM payloads WHERE payload IN (
+SELECT p.payload, p.id, p.told, p.excerpt, e.resource_keys
+FROM payloads AS p LEFT JOIN evidence AS e ON e.scope = p.scope AND e.evidence_id = p.id
+WHERE p.payload IN (
     SELECT payload FROM payloads WHERE scope = :scope AND told = 0 ORDER BY payload DESC LIMIT 32
 );
 

@@ -179,15 +179,23 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         history=outcomes.history(tx, scope, proposal.fingerprint, request.tool),
         pending=evaluations.pending(tx, scope, host),
         steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
-        grounding=_grounding(tx, scope, proposal),
+        grounding=_grounding(tx, scope, proposal, lease.authority.writable_roots),
         plan_held=plan is not None and evaluations.plan_held(tx, scope, host, plan),
     )
 
 
-def _grounding(tx: Transaction, scope: str, proposal: Proposal) -> Grounding:
+def _grounding(
+    tx: Transaction, scope: str, proposal: Proposal, roots: tuple[str, ...]
+) -> Grounding:
     if proposal.request.kind != "tool" or proposal.effect == "inspect_local":
         return Grounding()
-    return ground(proposal.request, proposal.effect, payloads.newest_excerpts(tx, scope))
+    return ground(
+        proposal.request,
+        proposal.effect,
+        payloads.newest_excerpts(tx, scope),
+        about=proposal.resource_keys,
+        roots=roots,
+    )
 
 
 def _known(tx: Transaction, scope: str, step: Action) -> StepKnown:

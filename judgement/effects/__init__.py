@@ -2,6 +2,7 @@
 
 from pmcl.judgement.effects.classify import Classification, classify
 from pmcl.judgement.effects.contents import UNSEEN_PROGRAM, content_of
+from pmcl.judgement.effects.development import OwnWork, own_work
 from pmcl.judgement.effects.names import words_of
 from pmcl.judgement.effects.risk import lasting_longer, reversibility, risk_of, riskier
 from pmcl.judgement.effects.rules import Content, EffectRules, ToolRule
@@ -12,11 +13,13 @@ __all__ = [
     "Classification",
     "Content",
     "EffectRules",
+    "OwnWork",
     "ToolRule",
     "Touched",
     "classify",
     "content_of",
     "lasting_longer",
+    "own_work",
     "reversibility",
     "risk_of",
     "riskier",

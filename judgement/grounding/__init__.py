@@ -2,7 +2,8 @@
 
 from pmcl.judgement.grounding.excerpts import TRUSTED, Excerpt, read_goal, read_text
 from pmcl.judgement.grounding.facts import Found, Grounding
-from pmcl.judgement.grounding.ground import Observed, ground
+from pmcl.judgement.grounding.ground import ground
+from pmcl.judgement.grounding.observed import Observed
 from pmcl.judgement.grounding.reasons import (
     ABOUT_VALUES,
     grounding_reasons,

@@ -4,26 +4,40 @@ An excerpt is content: it is stored beside the payload and erased with it. It ke
 only. What does not fit is cut, prose first, and `truncated` says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from pmcl.judgement.grounding.claims import claim_in, is_claim, is_claim_key, names_secret
-from pmcl.judgement.grounding.folding import fold, tokens
+from pmcl.judgement.grounding.folding import compact, fold, tokens
+from pmcl.judgement.grounding.listings import is_worded, statements_of
 from pmcl.judgement.grounding.speech import (
     Sentence,
     asks_of,
     is_instruction,
     reworded,
     sentences_of,
+    speaks_outright,
     speaks_to_agent,
 )
 from pmcl.judgement.grounding.structure import Leaf, leaves_of
 from pmcl.judgement.grounding.values import beside_endpoints
 
-__all__ = ["EXCERPT_MAX_BYTES", "TRUSTED", "Excerpt", "read_goal", "read_text"]
+__all__ = [
+    "EXCERPT_MAX_BYTES",
+    "SNIPPET_MIN",
+    "TRUSTED",
+    "WRITING",
+    "Excerpt",
+    "read_goal",
+    "read_text",
+]
 
+SNIPPET_MIN: Final = 12
+"""As many letters and digits a line has that cannot be the same by chance."""
+WRITING: Final = frozenset({"change", "create", "delete"})
+"""Kinds of action that an order to write something names."""
 EXCERPT_MAX_BYTES: Final = 16 * 1024
 READ_MAX_CHARS: Final = 64 * 1024
 _FIELD_MAX_CHARS: Final = 120
@@ -48,6 +62,9 @@ class Excerpt(msgspec.Struct, frozen=True, array_like=True):
         speaks_to_agent: somewhere the text addresses an agent.
         truncated: not all of the text is here.
         claims: sentences and named fields that tell of a change or a detour.
+        code: instructions that stand in code, which speaks to nobody as long as it stays there.
+        outright: somewhere the text addresses an agent in words that have no other use.
+        snippets: squeezed lines that an instruction or a claim leads to: `add this to it: ...`.
     """
 
     instructions: tuple[Sentence, ...] = ()
@@ -56,6 +73,9 @@ class Excerpt(msgspec.Struct, frozen=True, array_like=True):
     speaks_to_agent: bool = False
     truncated: bool = False
     claims: tuple[str, ...] = ()
+    code: tuple[Sentence, ...] = ()
+    outright: bool = False
+    snippets: tuple[str, ...] = ()
 
 
 def read_text(text: str) -> Excerpt:
@@ -64,16 +84,25 @@ def read_text(text: str) -> Excerpt:
     fields: list[str] = []
     prose: list[str] = []
     claims: list[str] = []
-    addressed, spread = False, 0
+    code: list[Sentence] = []
+    snippets: list[str] = []
+    addressed, outright, spread, leads = False, False, 0, False
     for leaf in leaves_of(text[:READ_MAX_CHARS]):
         if spread == 0 and _is_word(leaf):
             (claims if is_claim_key(leaf.key) else fields).append(fold(leaf.text))
             continue
-        speaks = speaks_to_agent(fold(f"{leaf.key}: {leaf.text}"))
+        said = fold(f"{leaf.key}: {leaf.text}")
+        snippets += _led(leaf, whole=leads)
+        leads = (leads and bool(leaf.code)) or (leaf.code != "file" and _leads(said))
+        speaks = speaks_to_agent(said)
         addressed = addressed or speaks
+        outright = outright or (speaks and speaks_outright(said))
         if speaks or spread > 0:
-            spread = _SPREAD if speaks and not leaf.key else spread - 1
-            instructions += map(_read, sentences_of(leaf.text))
+            begins = speaks and (not leaf.key or speaks_to_agent(fold(f"{leaf.key}:")))
+            spread = _SPREAD if begins else spread - 1
+            instructions += map(_read, _sentences(leaf))
+        elif leaf.code:
+            _read_code(leaf, code, prose, claims)
         elif is_claim_key(leaf.key):
             claims.append(fold(leaf.text))
         elif _is_field(leaf):
@@ -88,6 +117,9 @@ def read_text(text: str) -> Excerpt:
             speaks_to_agent=addressed,
             truncated=_is_longer(text),
             claims=tuple(claims),
+            code=tuple(code),
+            outright=outright,
+            snippets=tuple(dict.fromkeys(snippets)),
         )
     )
 
@@ -120,6 +152,53 @@ def _is_field(leaf: Leaf) -> bool:
     return not any(is_instruction(fold(part)) for part in sentences_of(text))
 
 
+def _leads(folded: str) -> bool:
+    """Return whether a text ends with an order or a claim about what follows."""
+    if not folded.endswith(":"):
+        return False
+    last = sentences_of(folded)[-1]
+    ordered = is_instruction(last) and not WRITING.isdisjoint(_read(last).verbs)
+    return is_worded(last) and (ordered or is_claim(last))
+
+
+def _led(leaf: Leaf, *, whole: bool) -> Iterator[str]:
+    """Yield the lines that an order or a claim leads to, all of a leaf or what follows in it.
+
+    In a program a comment leads to no statement, since both were there before.
+    """
+    said = [*statements_of(leaf.text)] if leaf.code else [(True, leaf.text)]
+    leads = whole
+    for _, text in said:
+        leads = whole or (leads and leaf.code == "block")
+        for part in sentences_of(text):
+            if leads:
+                lines = [compact(fold(line)) for line in part.splitlines()]
+                yield from (line for line in lines if len(line) >= SNIPPET_MIN)
+            leads = leads or _leads(fold(part))
+
+
+def _sentences(leaf: Leaf) -> list[str]:
+    if not leaf.code:
+        return sentences_of(leaf.text)
+    return [part for _, said in statements_of(leaf.text) for part in sentences_of(said)]
+
+
+def _read_code(leaf: Leaf, code: list[Sentence], prose: list[str], claims: list[str]) -> None:
+    """Sort the sentences of code; a statement asks for nothing, its comments may."""
+    for is_comment, said in statements_of(leaf.text):
+        before = ""
+        for part in sentences_of(said):
+            folded = fold(part)
+            if is_instruction(folded):
+                asks = is_comment and is_worded(folded)
+                code.append(_read(folded) if asks else Sentence(folded))
+            elif claim := claim_in(folded, before):
+                claims.append(claim)
+            else:
+                prose.append(folded)
+            before = folded
+
+
 def _read_prose(
     leaf: Leaf, instructions: list[Sentence], prose: list[str], claims: list[str]
 ) -> None:
@@ -143,27 +222,37 @@ def _read(sentence: str) -> Sentence:
 
 
 def _bounded(whole: Excerpt) -> Excerpt:
-    left = EXCERPT_MAX_BYTES
-    kept = []
-    for sentence in whole.instructions:
-        left -= len(sentence.text.encode()) + _KINDS_BYTES
-        if left < 0:
-            break
-        kept.append(sentence)
+    kept, left = _within(whole.instructions, EXCERPT_MAX_BYTES)
+    code, left = _within(whole.code, left)
+    snippets = _fitting(whole.snippets, left)
+    left -= sum(map(_size, snippets))
     claims = _fitting(whole.claims, left)
     left -= sum(map(_size, claims))
     fields = _fitting(whole.fields, left)
     prose = _fitting(whole.prose, left - sum(map(_size, fields)))
-    counts = (len(kept), len(claims), len(fields), len(prose))
-    had = (len(whole.instructions), len(whole.claims), len(whole.fields), len(whole.prose))
+    fitted = (kept, code, snippets, claims, fields, prose)
+    had = (whole.instructions, whole.code, whole.snippets, whole.claims, whole.fields, whole.prose)
     return msgspec.structs.replace(
         whole,
-        instructions=tuple(kept),
+        instructions=kept,
         fields=fields,
         prose=prose,
-        truncated=whole.truncated or counts != had,
+        truncated=whole.truncated or fitted != had,
         claims=claims,
+        code=code,
+        snippets=snippets,
     )
+
+
+def _within(sentences: Sequence[Sentence], left: int) -> tuple[tuple[Sentence, ...], int]:
+    """Return those that fit, and what is left; below zero when some did not."""
+    kept = []
+    for sentence in sentences:
+        left -= len(sentence.text.encode()) + _KINDS_BYTES
+        if left < 0:
+            break
+        kept.append(sentence)
+    return tuple(kept), left
 
 
 def _size(text: str) -> int:

@@ -5,79 +5,107 @@ untrusted text, a field or the prose of it, or nowhere. A value that an instruct
 there, wherever else it stands, since whoever wrote the instruction chose it.
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from pmcl.contracts import CheckpointRequest, Effect
-from pmcl.judgement.grounding.claims import names_secret
-from pmcl.judgement.grounding.excerpts import Excerpt
-from pmcl.judgement.grounding.facts import Found, Grounding, Licence, Place
-from pmcl.judgement.grounding.folding import compact, numbers_in
-from pmcl.judgement.grounding.licence import (
-    Asked,
-    asked_by_call,
-    delegates,
-    licenses,
-)
-from pmcl.judgement.grounding.pointing import names_file, names_text
-from pmcl.judgement.grounding.values import Value, addresses_in, has_endpoint, reach_of, values_of
+from pmcl.judgement.effects import OwnWork, own_work
+from pmcl.judgement.grounding.commands import is_asked, place_of_command
+from pmcl.judgement.grounding.facts import Found, Grounding, Licence
+from pmcl.judgement.grounding.files import Written, file_work, found_of_files, is_about_files
+from pmcl.judgement.grounding.folding import compact
+from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, licenses
+from pmcl.judgement.grounding.observed import Observed, Texts
+from pmcl.judgement.grounding.places import place_of, secret_place
+from pmcl.judgement.grounding.requests import asks_for_work
+from pmcl.judgement.grounding.values import Value, values_of
 
-__all__ = ["Observed", "ground"]
+__all__ = ["ground"]
 
-_COMPACT_MIN: Final = 8
-_COMMAND_MIN: Final = 6
 _GOALS_MAX: Final = 8
+_LABELS: Final = frozenset({"description", "explanation"})
 _ALONE: Final[dict[Effect, frozenset[str]]] = {
     "network": frozenset({"visit"}),
     "communication": frozenset({"send"}),
 }
-_part = re.compile(r"&&|\|\||[;|\n]|\\n")
-_argument = re.compile(r"[\w./-]+")
 
 
-class Observed(msgspec.Struct, frozen=True):
-    """An excerpt with the evidence it belongs to; `told` marks a user's or an operator's text."""
+def ground(
+    request: CheckpointRequest,
+    effect: Effect,
+    observed: Sequence[Observed],
+    *,
+    about: Sequence[str] = (),
+    roots: Sequence[str] = (),
+) -> Grounding:
+    """Return where a call's decisive values come from.
 
-    evidence_id: str
-    told: bool
-    excerpt: Excerpt
-
-
-class _Texts(msgspec.Struct, frozen=True):
-    goal: str
-    goal_compact: str
-    goal_id: str | None
-    delegated: bool
-    effect: Effect
-    untrusted: tuple[Observed, ...]
-
-
-def ground(request: CheckpointRequest, effect: Effect, observed: Sequence[Observed]) -> Grounding:
-    """Return where a call's decisive values come from; `observed` is newest first."""
+    Args:
+        request: the call, sanitized.
+        effect: what it does.
+        observed: newest first.
+        about: the keys of its resources.
+        roots: below which the host may write.
+    """
     said = [item for item in observed if item.told]
     goal = "\n".join([one.text for item in said for one in item.excerpt.instructions])
-    texts = _Texts(
+    texts = Texts(
         goal=goal,
         goal_compact=compact(goal),
         goal_id=said[0].evidence_id if said else None,
         delegated=delegates(goal),
         effect=effect,
         untrusted=tuple([item for item in observed if not item.told]),
+        asked=bool(said) and asks_for_work(*[item.excerpt.instructions for item in said]),
     )
     call = asked_by_call(request.tool, request.definition, effect)
-    values = values_of(request.arguments, request.definition)
-    found = tuple([_found(value, texts) for value in values])
-    goal_asks = licenses([one for item in said for one in item.excerpt.instructions], call)
+    written = file_work(request, effect, roots)
+    values = _deciding(request, written)
+    commands = [own_work(value.text, roots) for value in values if value.kind == "command"]
+    found = [_found(value, texts, commands) for value in values]
+    if written is not None:
+        found += found_of_files(written, texts, about)
     named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in found)
+    licence = _licence(said, texts, call, effect, named=named)
+    own = _is_own_work(written, values, commands, texts)
+    licence = "licensed" if own and licence == "unlicensed" else licence
+    words = [one for item in said for one in item.excerpt.instructions]
+    is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
-        licence=_licence(said, texts, call, effect, named=named),
+        licence=licence,
         goal_ids=tuple([item.evidence_id for item in said[:_GOALS_MAX]]),
-        found=found,
-        commanded_by=_commanded_by(texts, call) if _is_open(found, goal_asks=goal_asks) else None,
+        found=tuple(found),
+        commanded_by=_commanded_by(texts, call) if is_open else None,
     )
+
+
+def _deciding(request: CheckpointRequest, written: Written | None) -> list[Value]:
+    """Return the decisive values, but those of files and of what is written into them.
+
+    Beside a command its description decides nothing: it is for whoever looks on.
+    """
+    values = values_of(request.arguments, request.definition)
+    if any(value.kind == "command" for value in values):
+        return [value for value in values if value.path not in _LABELS]
+    if written is None:
+        return [*values]
+    return [
+        value
+        for value in values
+        if value.kind in ("secret", "command")
+        or not is_about_files(value.path.partition(".")[0], written)
+    ]
+
+
+def _is_own_work(
+    written: Written | None, values: Sequence[Value], commands: Sequence[OwnWork], texts: Texts
+) -> bool:
+    """Return whether the call is work on the user's own project, which any request asks for."""
+    if written is not None:
+        return texts.asked
+    whole = bool(commands) and all(each.whole for each in commands)
+    others = [value for value in values if value.kind not in ("command", "amount")]
+    return whole and not others and all(is_asked(each, texts) for each in commands)
 
 
 def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:
@@ -86,7 +114,7 @@ def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:
 
 
 def _licence(
-    said: Sequence[Observed], texts: _Texts, call: Asked, effect: Effect, *, named: bool
+    said: Sequence[Observed], texts: Texts, call: Asked, effect: Effect, *, named: bool
 ) -> Licence:
     if not said:
         return "unknown"
@@ -97,171 +125,20 @@ def _licence(
     return "licensed" if texts.delegated or loosely or licenses(goal, call) else "unlicensed"
 
 
-def _commanded_by(texts: _Texts, call: Asked) -> str | None:
+def _commanded_by(texts: Texts, call: Asked) -> str | None:
     for item in texts.untrusted:
         if item.excerpt.speaks_to_agent:
-            for one in item.excerpt.instructions:
+            for one in item.excerpt.instructions + item.excerpt.code:
                 if call.verbs & set(one.verbs) and call.objects & set(one.objects):
                     return item.evidence_id
     return None
 
 
-def _found(value: Value, texts: _Texts) -> Found:
+def _found(value: Value, texts: Texts, commands: Sequence[OwnWork]) -> Found:
     if value.kind == "command":
-        place, evidence_id = _command(value, texts)
+        place, evidence_id = place_of_command(value, texts, commands)
     else:
-        place, evidence_id = _place(value, texts)
+        place, evidence_id = place_of(value, texts)
         if value.kind == "secret" and place != "goal":
-            place, evidence_id = _secret(texts) or (place, evidence_id)
+            place, evidence_id = secret_place(texts) or (place, evidence_id)
     return Found(argument=value.path, kind=value.kind, place=place, evidence_id=evidence_id)
-
-
-def _secret(texts: _Texts) -> tuple[Place, str | None] | None:
-    """Return the instruction about a secret, since the secret itself may be redacted in it."""
-    for item in texts.untrusted:
-        if any("secret" in one.objects for one in item.excerpt.instructions):
-            return "untrusted_instruction", item.evidence_id
-        if any(names_secret(claim) for claim in item.excerpt.claims):
-            return "untrusted_claim", item.evidence_id
-    return None
-
-
-def _place(value: Value, texts: _Texts) -> tuple[Place, str | None]:
-    if _says(texts.goal, value, texts.goal_compact):
-        return "goal", texts.goal_id
-    for item in texts.untrusted:
-        naming = [one.text for one in item.excerpt.instructions if _says(one.text, value)]
-        if naming and not _is_known(value, item, texts):
-            chosen = texts.delegated and value.kind == "name" and _is_plain(item.excerpt, naming)
-            return "delegated" if chosen else "untrusted_instruction", item.evidence_id
-    if value.kind == "text":
-        return "nowhere", None
-    for item in texts.untrusted:
-        if _is_claimed(value, item, texts):
-            return "untrusted_claim", item.evidence_id
-    place, evidence_id = _outside_instructions(value, texts)
-    mentioned = place == "untrusted_prose" or (value.kind == "secret" and place != "nowhere")
-    if mentioned and not _is_led(value, texts):
-        return "untrusted_mention", evidence_id
-    return place, evidence_id
-
-
-def _is_claimed(value: Value, item: Observed, texts: _Texts) -> bool:
-    """Return whether a claim chooses the value.
-
-    A mere name is chosen only where the claim brings an address, and nothing else lists the name.
-    """
-    reach = reach_of(value)
-    if reach == "nobody" or (value.quoted and texts.effect == "mutation"):
-        return False
-    naming = [claim for claim in item.excerpt.claims if _says(claim, value)]
-    if reach == "party":
-        return any(map(has_endpoint, naming)) and not _is_listed(value, item, texts)
-    return bool(naming) and not _is_known(value, item, texts)
-
-
-def _is_led(value: Value, texts: _Texts) -> bool:
-    """Return whether the user led to where a value is mentioned, or it reaches nobody by itself.
-
-    A file or a link that the user names leads to what stands in it, but not on to its own links.
-    """
-    reach = reach_of(value)
-    if reach == "nobody" or value.quoted or texts.goal_id is None:
-        return True
-    if reach == "secret" and not names_secret(texts.goal):
-        return False
-    if texts.delegated or names_text(texts.goal):
-        return True
-    if reach == "link":
-        return texts.effect == "network" and not names_file(texts.goal)
-    return names_file(texts.goal) or (reach == "party" and not _is_addressed(value, texts))
-
-
-def _is_addressed(value: Value, texts: _Texts) -> bool:
-    """Return whether an address stands beside a name."""
-    return any(
-        has_endpoint(text) and _says(text, value)
-        for item in texts.untrusted
-        for text in item.excerpt.prose
-    )
-
-
-def _is_known(value: Value, instructing: Observed, texts: _Texts) -> bool:
-    """Return whether an address that plain words name is a field of another observation too.
-
-    A contact or a participant may be spoken of. Names and numbers are shared by chance, and which
-    of several listed things is meant is just what an attacker would choose.
-    """
-    if value.kind != "endpoint" or instructing.excerpt.speaks_to_agent:
-        return False
-    return _is_listed(value, instructing, texts)
-
-
-def _is_listed(value: Value, besides: Observed, texts: _Texts) -> bool:
-    """Return whether the value is a field of another observation that speaks to no agent."""
-    return any(
-        _says(field, value)
-        for item in texts.untrusted
-        if item is not besides and not item.excerpt.speaks_to_agent
-        for field in item.excerpt.fields
-    )
-
-
-def _is_plain(excerpt: Excerpt, naming: Sequence[str]) -> bool:
-    """Return whether the instructions bring no address of their own and speak to no agent."""
-    return not excerpt.speaks_to_agent and not any(map(has_endpoint, naming))
-
-
-def _outside_instructions(value: Value, texts: _Texts) -> tuple[Place, str | None]:
-    places: tuple[tuple[Place, Callable[[Excerpt], tuple[str, ...]]], ...] = (
-        ("untrusted_field", lambda excerpt: excerpt.fields),
-        ("untrusted_prose", lambda excerpt: excerpt.claims + excerpt.prose),
-    )
-    for place, texts_of in places:
-        for item in texts.untrusted:
-            if any(_says(text, value) for text in texts_of(item.excerpt)):
-                return place, item.evidence_id
-    return "nowhere", None
-
-
-def _command(value: Value, texts: _Texts) -> tuple[Place, str | None]:
-    """Return where a part of a command line stands in untrusted text, unless in the goal too.
-
-    That is the whole part, or an address in it that a claim brings.
-    """
-    for part in _part.split(value.text.lower()):
-        squeezed = compact(part)
-        words = [word for word in _argument.findall(part) if not word.startswith("-")]
-        asked = all(word in texts.goal for word in words)
-        if len(squeezed) < _COMMAND_MIN or words[0] == "cd" or asked:
-            continue
-        for item in texts.untrusted:
-            if squeezed in _squeezed(item.excerpt):
-                return "untrusted_command", item.evidence_id
-    for address in addresses_in(value):
-        for item in texts.untrusted:
-            if not _says(texts.goal, address) and _is_claimed(address, item, texts):
-                return "untrusted_claim", item.evidence_id
-    return "nowhere", None
-
-
-def _squeezed(excerpt: Excerpt) -> str:
-    told = [one.text for one in excerpt.instructions]
-    return compact(
-        " ".join((*told, *excerpt.claims, *excerpt.fields, *excerpt.prose)).replace("\\n", " ")
-    )
-
-
-def _says(text: str, value: Value, squeezed: str | None = None) -> bool:
-    """Return whether a folded text names the value, whole and not inside of a longer word."""
-    if value.kind == "amount":
-        return value.number is not None and value.number in numbers_in(text)
-    start = text.find(value.text)
-    while start >= 0:
-        end = start + len(value.text)
-        if not (text[max(0, start - 1) : start].isalnum() or text[end : end + 1].isalnum()):
-            return True
-        start = text.find(value.text, start + 1)
-    if value.kind != "endpoint" or len(value.compacted) < _COMPACT_MIN:
-        return False
-    return value.compacted in (compact(text) if squeezed is None else squeezed)

@@ -7,7 +7,7 @@ of them is changes no answer. A text of a tool holds few, and literals are found
 import re
 from typing import Final
 
-__all__ = ["ADDRESSES", "ASKS", "Phrases", "one_matches"]
+__all__ = ["ADDRESSES", "ASKS", "OUTRIGHT", "Phrases", "one_matches"]
 
 Phrases = tuple[tuple[str, re.Pattern[str]], ...]
 """Patterns over folded text, each beside every literal of which each of its matches holds one."""
@@ -126,3 +126,55 @@ ADDRESSES: Final[Phrases] = (
     ),
 )
 """Speaks to an agent as one, plays a role, or sets rules aside."""
+
+OUTRIGHT: Final[Phrases] = (
+    *_rule(
+        r"<\s*/?\s*(?:information|system|instructions?|important|admin|assistant)\b[^>]*>|"
+        r"<\|[^>]*\|>",
+        "<",
+    ),
+    *_rule(r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b[^\]]*\]", "["),
+    *_rule(
+        r"\b(?:system|assistant|developer)\s*(?:message|prompt|note|override)\s*:",
+        "system,assistant,developer",
+    ),
+    *_rule(
+        r"\b(?:ai|a\.i\.|large language|language) (?:language )?(?:model|assistant|agent)s? "
+        r"(?:that|who|which|must|should|shall|need|has to|have to|are|is|working|reading)\b|"
+        r"\b(?:automated|autonomous|coding|virtual) (?:agent|assistant)s? ?"
+        r"(?:[:,]|that|who|must|should|shall|need|has to|have to|are|is|working|reading)|"
+        r"\b(?:dear|attention|note to|message for|instructions? (?:to|for)|hi|hello|hey),? "
+        r"(?:the |any |all )?(?:ai|coding |automated )?\s?(?:ai|agents?|assistants?|bots?)\b",
+        " model, assistant, agent, ai, bot",
+    ),
+    *_rule(
+        r"\b(?:you are|if you're|as) (?:now )?an? (?:ai|llm|bot|language model|agent|assistant|"
+        r"coding agent)\b",
+        " ai, llm, bot, language, agent, assistant, coding",
+    ),
+    *_rule(
+        r"\b(?:agents?|assistants?|llms?|bots?) (?:must|should|shall|need|has to|have to)\b",
+        "agent,assistant,llm,bot",
+    ),
+    *_rule(
+        r"\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:instructions?|prompts?|"
+        r"guardrails)\b",
+        "ignore,disregard,forget,override,bypass",
+    ),
+    *_rule(
+        r"\b(?:the|your) (?:original |initial |first |previous )instructions?\b|"
+        r"\bnew instructions\b|\bbefore you (?:continue|proceed|finish)\b[^.]{0,20}\btask\b",
+        " instruction,before you ",
+    ),
+    *_rule(r"\btask that i gave you\b|\byou are now\b", "task that i gave you,you are now"),
+    *_rule(
+        r"\bwithout (?:asking|telling|informing|notifying|confirming with) (?:me|the user)\b",
+        "without ",
+    ),
+    *_rule(
+        r"\b(?:the )?user (?:has |have )?(?:already )?(?:authorized|approved|agreed|consented|"
+        r"confirmed|asked me|told me|asked you)\b",
+        "user ",
+    ),
+)
+"""What the manual of a program has no use for; in part narrower than `ADDRESSES`."""

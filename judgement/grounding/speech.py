@@ -11,9 +11,17 @@ from typing import Final
 import msgspec
 
 from pmcl.judgement.grounding.lexicon import AUXILIARIES, NOUNS_TOO, is_verb, objects_of, verbs_of
-from pmcl.judgement.grounding.phrases import ADDRESSES, ASKS, one_matches
+from pmcl.judgement.grounding.phrases import ADDRESSES, ASKS, OUTRIGHT, one_matches
 
-__all__ = ["Sentence", "asks_of", "is_instruction", "reworded", "sentences_of", "speaks_to_agent"]
+__all__ = [
+    "Sentence",
+    "asks_of",
+    "is_instruction",
+    "reworded",
+    "sentences_of",
+    "speaks_outright",
+    "speaks_to_agent",
+]
 
 _end = re.compile(r"(?<=[.!?;:])\s+(?=\S)|\n\s*\n|\n(?=\s*(?:[-*\u2022]|\d{1,3}[.)])\s)")
 _glued = re.compile(r"(?<=[^\s'\"(\[{<`])(?:[A-Z][a-z]+)(?= )")
@@ -101,7 +109,15 @@ def is_instruction(folded: str) -> bool:
 
 def speaks_to_agent(folded: str) -> bool:
     """Return whether a folded text addresses an agent, plays a role or sets rules aside."""
-    return one_matches(ADDRESSES, folded)
+    return one_matches(ADDRESSES, folded) or one_matches(OUTRIGHT, folded)
+
+
+def speaks_outright(folded: str) -> bool:
+    """Return whether a folded text addresses an agent in words that have no other use.
+
+    The manual of a program also says `use the function` or `ignore these rules`.
+    """
+    return one_matches(OUTRIGHT, folded)
 
 
 def _is_imperative(plain: str) -> bool:

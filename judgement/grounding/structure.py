@@ -7,9 +7,11 @@ prose. Nothing here fails: what cannot be taken apart is one piece of prose.
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
+
+from pmcl.judgement.grounding.listings import blocks_of, is_listing, unnumbered
 
 __all__ = ["Leaf", "leaves_of"]
 
@@ -24,6 +26,7 @@ _item_line = re.compile(r"^(\s*[-*\u2022]\s+|\s*\d{1,3}[.)]\s+)(.*)$")
 _inner_key = re.compile(r"""[{,[]\s*['"][\w .-]{1,40}['"]\s*:\s*""")
 _quoted_pair = re.compile(r"'[:,\]]")
 _cells = re.compile(r"\t+|\s{3,}|\s*\|\s*")
+_paragraph = re.compile(r"\n[ \t]*\n")
 _rule = re.compile(r"^[\s=_*+|-]*$")
 
 
@@ -33,32 +36,42 @@ class Leaf(msgspec.Struct, frozen=True):
     Attributes:
         key: the name it stands under, empty when it has none.
         stated: whoever wrote the text of another field also wrote the name.
+        code: it is programming code or a log, told by its form, as a whole file or within a text.
     """
 
     key: str
     text: str
     stated: bool = False
+    code: Literal["", "file", "block"] = ""
 
 
 def leaves_of(text: str) -> list[Leaf]:
     """Return the values of a text in order."""
-    return list(_leaves("", text, 0))
+    return list(_leaves("", unnumbered(text), 0))
 
 
 def _leaves(key: str, text: str, depth: int) -> Iterator[Leaf]:
     stripped = text.strip()
-    if depth < _DEEPEST and stripped[:1] in ("{", "[", '"'):
-        value = _decoded(stripped)
-        if value is not None:
-            yield from _walk(key, value, depth + 1)
-            return
-        if _inner_key.search(stripped):
-            yield from _broken(stripped, depth + 1)
-            return
-    if "\n" not in stripped:
+    structured = depth < _DEEPEST and stripped[:1] in ("{", "[", '"')
+    value = _decoded(stripped) if structured else None
+    if value is not None:
+        yield from _walk(key, value, depth + 1)
+    elif depth == 0 and is_listing(stripped):
+        yield from _code(stripped, "file")
+    elif structured and _inner_key.search(stripped):
+        yield from _broken(stripped, depth + 1)
+    elif "\n" not in stripped:
         yield from _one_line(key, stripped)
-        return
-    yield from _lines(key, text, depth)
+    elif depth > 0:
+        yield from _lines(key, text, depth)
+    else:
+        for is_code, block in blocks_of(text):
+            yield from _code(block, "block") if is_code else _lines(key, block, depth)
+
+
+def _code(block: str, of: Literal["file", "block"]) -> Iterator[Leaf]:
+    """Yield the paragraphs of code."""
+    return (Leaf("", part, code=of) for part in _paragraph.split(block) if part.strip())
 
 
 def _decoded(text: str) -> Any:

@@ -1,0 +1,145 @@
+"""Commands with which a project is tested, checked, built and committed, and what spoils each.
+
+A row says which first words a program may be given, and which flags make it run something else or
+take it from elsewhere. What is not in the table is not known. Nothing here installs a package by
+its name, deploys, publishes or pushes. Source: the manuals of these tools.
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+__all__ = ["MODULES", "PROGRAMS", "RUNNERS", "TARGETS", "Program", "WorkKind"]
+
+WorkKind = Literal["checks", "changes", "arranges"]
+"""`checks` only tells something of the project, `changes` builds, formats or commits it, `arranges`
+makes and moves its files."""
+
+
+class Program(msgspec.Struct, frozen=True):
+    """How a program works on a project.
+
+    Attributes:
+        first: what its first operand may be; empty for anything inside of the project.
+        targets: every operand is the name of a task.
+        never: flags that run something else, or fetch it.
+        free: flags whose value is any text.
+        bare: it may stand without an operand.
+    """
+
+    kind: WorkKind
+    first: frozenset[str] = frozenset()
+    targets: bool = False
+    never: frozenset[str] = frozenset()
+    free: frozenset[str] = frozenset()
+    bare: bool = True
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TARGETS: Final = _words(
+    "all bench benchmark build check ci clean clippy compile coverage cov default dev doc docs e2e "
+    "fix fmt format html integration js lint mypy package py pytest ruff smoke spec static style t "
+    "test tests tsc type typecheck typed types typing unit validate verify vet watch"
+)
+"""What tasks of a project are called that stay in it; `test:unit` and `lint-fix` count as well."""
+
+_TESTS: Final = Program("checks", free=_words("-k -m --deselect"))
+_FORMATS: Final = Program("changes")
+_CHECKS: Final = Program("checks", never=_words("--install-types"))
+_FETCHES: Final = _words(
+    "-f -i --extra-index-url --find-links --index --index-url --proxy --registry --trusted-host "
+    "--target -t --prefix -g --global --root --user --cert"
+)
+_SCRIPT_FLAGS: Final = _words(
+    "-c -e -p -r --eval --print --require --import --loader --experimental-loader -i --interactive"
+)
+
+PROGRAMS: Final[dict[str, Program]] = {
+    **dict.fromkeys("py.test pytest".split(), _TESTS),
+    **dict.fromkeys(
+        "eslint flake8 golangci-lint jest mocha mypy pylint pyright pytype rubocop rspec "
+        "shellcheck tsc vitest".split(),
+        _CHECKS,
+    ),
+    **dict.fromkeys(
+        "autopep8 black clang-format gofmt goimports isort prettier rustfmt".split(), _FORMATS
+    ),
+    "biome": Program("changes", first=_words("check ci format lint"), bare=False),
+    "cargo": Program(
+        "changes",
+        first=_words("bench build check clippy doc fmt nextest run test tree"),
+        never=_words("--config --git --registry"),
+        bare=False,
+    ),
+    "cmake": Program("changes", never=_words("-P -E")),
+    "coverage": Program("checks", first=_words("combine html json report xml"), bare=False),
+    "ctest": Program("checks", never=_words("-S -SP")),
+    "dotnet": Program("changes", first=_words("build format test"), bare=False),
+    "git": Program(
+        "changes",
+        first=_words("add commit diff log show status"),
+        never=_words("--ext-diff --output --exec --upload-pack --textconv --open-files-in-pager"),
+        free=_words("-m --message -am --author --date --grep"),
+        bare=False,
+    ),
+    "go": Program(
+        "changes",
+        first=_words("build fmt run test vet"),
+        never=_words("-exec -toolexec -vettool -overlay -modfile"),
+        bare=False,
+    ),
+    **dict.fromkeys(
+        ("gradle", "gradlew", "mvn", "mvnw"),
+        Program("changes", targets=True, never=_words("-I -D -P --init-script -s --settings")),
+    ),
+    **dict.fromkeys(
+        ("just", "make", "task", "gmake"),
+        Program("changes", targets=True, never=_words("-f --file --makefile --eval -e")),
+    ),
+    **dict.fromkeys(("ninja", "rake", "hatch"), Program("changes", targets=True)),
+    **dict.fromkeys(("mkdir", "touch"), Program("arranges", bare=False)),
+    **dict.fromkeys(("cp", "mv"), Program("arranges", never=_words("-t --target-directory"))),
+    "nox": Program("checks", free=_words("-k -s -e --session")),
+    "pre-commit": Program("changes", first=_words("run"), bare=False),
+    "ruff": Program("changes", first=_words("check format help rule version"), bare=False),
+    "tox": Program("checks", never=_words("-x --override")),
+    "uv": Program("changes", first=_words("build lock sync"), never=_FETCHES, bare=False),
+    "poetry": Program("changes", first=_words("build check install lock"), never=_FETCHES),
+}
+"""Programs by name; those that are told what to run stand in `RUNNERS`."""
+
+RUNNERS: Final[dict[str, tuple[str, ...]]] = {
+    "bundle": ("exec",),
+    "coverage": ("run",),
+    "hatch": ("run",),
+    "npx": (),
+    "pdm": ("run",),
+    "pipenv": ("run",),
+    "pnpx": (),
+    "poetry": ("run",),
+    "time": (),
+    "uv": ("run",),
+}
+"""What runs another command of the project: the words before that."""
+
+MODULES: Final = _words(
+    "black build compileall coverage doctest flake8 isort json.tool mypy nox pip py_compile pylint "
+    "pytest ruff timeit tox unittest"
+)
+"""What `python -m` may be followed by."""
+
+PROGRAMS_OF_MODULES: Final = {"build": _FORMATS, "unittest": _TESTS}
+SCRIPTS: Final[dict[str, frozenset[str]]] = {
+    "bash": _words("-c -i -s"),
+    "deno": _SCRIPT_FLAGS,
+    "node": _SCRIPT_FLAGS,
+    "php": _words("-r -d -B -E -F -R"),
+    "python": _SCRIPT_FLAGS,
+    "python3": _SCRIPT_FLAGS,
+    "ruby": _words("-e -r -I"),
+    "sh": _words("-c -i -s"),
+}
+"""Interpreters that may be given a script inside of the project, and flags that spoil it."""

@@ -1,0 +1,56 @@
+import pytest
+
+from pmcl.judgement.grounding import read_goal
+from pmcl.judgement.grounding.requests import asks_for_work
+
+
+def asks(*texts: str) -> bool:
+    return asks_for_work(*[read_goal(text).instructions for text in texts])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make it faster",
+        "continue",
+        "yes, go ahead",
+        "ok",
+        "clean this up",
+        "the tests fail on windows",
+        "Can you get rid of the old code?",
+        "could you please also fix the docs?",
+        "Let's move this into a package",
+        "Explain what is wrong and fix it",
+        "Why does it fail? Fix it.",
+        "Refactor it, but don't change the interface",
+        "now do the same for fetch",
+    ],
+)
+def test_a_wish_of_any_kind_is_a_request(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "why does test_total fail?",
+        "what does this do",
+        "Explain how total works",
+        "can you tell me where prices are read?",
+        "how would you speed this up?",
+        "Is this right?",
+        "thanks, looks great",
+        "no",
+        "stop",
+        "Look at total, but don't change anything",
+        "Refactor it in your head, read-only please",
+    ],
+)
+def test_questions_thanks_and_refusals_are_none(text: str) -> None:
+    assert not asks(text)
+
+
+def test_an_earlier_request_holds_until_the_newest_text_forbids_changes() -> None:
+    assert asks("why is that?", "fix the total")
+    assert not asks("just explain it, do not touch any file", "fix the total")
