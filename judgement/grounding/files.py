@@ -189,14 +189,15 @@ def _brought(written: Written, texts: Texts, about: Sequence[str]) -> str | None
     own = [item for item in texts.untrusted if not set(about).isdisjoint(item.resource_keys)]
     there = " ".join([squeezed_text(item.excerpt) for item in own])
     code = [line for line in written.code if line not in there]
+    addresses = [value for value in written.addresses if value.compacted not in there]
     pointed = texts.delegated or names_text(texts.goal)
     for item in texts.untrusted:
         if item.excerpt.outright and _is_told(item.excerpt, written.lines):
             return item.evidence_id
         if written.is_prose or (item in own and written.is_whole):
             continue
-        lines = written.code if item in own else code
-        if _is_ordered(item.excerpt, written.addresses, () if pointed else lines):
+        reached, lines = (written.addresses, written.code) if item in own else (addresses, code)
+        if _is_ordered(item.excerpt, reached, () if pointed else lines):
             return item.evidence_id
     return None
 
