@@ -13,7 +13,15 @@ import msgspec
 
 from pmcl.contracts import PmclError, ToolDefinition
 
-__all__ = ["KINDS", "RecordedStep", "Recording", "RecordingError", "TraceKind", "read_recordings"]
+__all__ = [
+    "KINDS",
+    "RecordedStep",
+    "RecordedTool",
+    "Recording",
+    "RecordingError",
+    "TraceKind",
+    "read_recordings",
+]
 
 TraceKind = Literal["attack", "benign", "benign_under_attack", "twin", "contaminated"]
 KINDS: tuple[TraceKind, ...] = get_args(TraceKind)

@@ -1,7 +1,8 @@
 """Recorded calls go through the real pipeline, as a host would send them.
 
-Profile: every tool and effect granted, root `/`, any network host; the server is the suite; no
-claims, no pre-mortem; one scope for each trace. The prompt is a user's observation and the goal,
+Profile: every tool and effect granted, root `/`, any network host, unless another is given; the
+server is the suite; no claims, no pre-mortem; one scope for each trace. Resources are named only
+where there is a folder to resolve them in. The prompt is a user's observation and the goal,
 each output an untrusted observation. Every call is handed to the dispatch, whatever the verdict;
 one that is refused has no outcome, but its recorded output is observed all the same, since the
 recording went on.
@@ -23,13 +24,16 @@ from pmcl.contracts import (
     CheckpointStatus,
     Effect,
     ExpectedReceipt,
+    PmclError,
     Premortem,
     Receipt,
+    Resource,
     Tool,
     definition_hash,
     sha256,
 )
 from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal, Verdict
+from pmcl.hosts.adapter import ToolCall, find_resources
 from pmcl.ops.cell import run_cell
 from pmcl.ops.console import console
 from pmcl.ops.host_add import register_hosts
@@ -64,6 +68,7 @@ class ReplayedCall(msgspec.Struct, frozen=True, kw_only=True):
         check_ms: until the verdict was there.
         dispatch_ms: claim and outcome, without the tool; `None` when the dispatch was refused.
         revised: the verdict on the revision of a held external call; `None` without one.
+        reasons: of the verdict.
     """
 
     file: str
@@ -74,6 +79,7 @@ class ReplayedCall(msgspec.Struct, frozen=True, kw_only=True):
     check_ms: float
     dispatch_ms: float | None
     revised: CheckpointStatus | None
+    reasons: tuple[str, ...] = ()
 
 
 def read_all(files: Sequence[Path]) -> list[tuple[str, Recording]]:
@@ -103,15 +109,25 @@ class Replay:
         revise: propose each held external call once more, citing the newest observation that
             holds one of its values.
         tools: what runs within each dispatch.
+        folder: where calls run, so that their resources are resolved as any adapter does.
+        authority: what each host may do.
     """
 
     def __init__(
-        self, settings: Settings, *, revise: bool = False, tools: Tools = _no_tools
+        self,
+        settings: Settings,
+        *,
+        revise: bool = False,
+        tools: Tools = _no_tools,
+        folder: Path | None = None,
+        authority: AuthoritySnapshot = PROFILE,
     ) -> None:
         self.calls: list[ReplayedCall] = []
         self._settings = settings
         self._revise = revise
         self._tools = tools
+        self._folder = folder
+        self._authority = authority
 
     async def run(self, recordings: Sequence[tuple[str, Recording]]) -> None:
         """Replay them all, eight at a time."""
@@ -119,7 +135,9 @@ class Replay:
         scopes = [f"trace-{number}" for number in range(len(recordings))]
         credentials = await anyio.to_thread.run_sync(register_hosts, settings, scopes, _HOST)
         configs = [
-            HostConfig(credentials=own, authority=PROFILE, state_dir=settings.state_dir / "hosts")
+            HostConfig(
+                credentials=own, authority=self._authority, state_dir=settings.state_dir / "hosts"
+            )
             for own in credentials
         ]
         waiting = iter(enumerate(zip(recordings, configs, strict=True)))
@@ -142,14 +160,15 @@ class Replay:
     async def _call(
         self, trace: "_Trace", file: str, number: int, step: RecordedStep
     ) -> ReplayedCall:
-        host, proposal = trace.host, trace.proposal(step)
+        resources = await anyio.to_thread.run_sync(self._resources, trace.recording, step)
+        host, proposal = trace.host, trace.proposal(step, resources)
         asked = time.perf_counter()
         verdict = await host.check(proposal)
         check_ms = (time.perf_counter() - asked) * 1000
         revised = None
         if self._revise and step.external and verdict.status == "held":
             revised = (await host.check(trace.revised(proposal, step))).status
-        output = await trace.observe_output(step)
+        output = await trace.observe_output(step, resources)
         dispatch_ms = await trace.dispatch(verdict, proposal, step, output)
         return ReplayedCall(
             file=file,
@@ -160,7 +179,19 @@ class Replay:
             check_ms=check_ms,
             dispatch_ms=dispatch_ms,
             revised=revised,
+            reasons=verdict.reasons,
         )
+
+    def _resources(self, recording: Recording, step: RecordedStep) -> tuple[Resource, ...]:
+        if self._folder is None:
+            return ()
+        call = ToolCall(
+            server=recording.suite, name=step.tool, arguments=step.args, cwd=self._folder
+        )
+        try:
+            return find_resources(call)
+        except PmclError:
+            return ()  # an adapter would refuse the call; here it is judged as one that names none
 
 
 class _Trace:
@@ -172,7 +203,7 @@ class _Trace:
         self._execute = execute
         self._texts = {prompt: recording.prompt}
 
-    def proposal(self, step: RecordedStep) -> Proposal:
+    def proposal(self, step: RecordedStep, resources: tuple[Resource, ...] = ()) -> Proposal:
         definition = self.recording.definition(step.tool)
         return Proposal(
             goal=self.recording.prompt[:4096],
@@ -183,6 +214,7 @@ class _Trace:
             ),
             definition=definition,
             arguments=step.args,
+            resources=resources,
             expected_receipt=ExpectedReceipt(kind=_RECEIPT),
             evidence_ids=tuple(self._texts)[-64:],
         )
@@ -205,11 +237,15 @@ class _Trace:
             ),
         )
 
-    async def observe_output(self, step: RecordedStep) -> str:
+    async def observe_output(self, step: RecordedStep, resources: tuple[Resource, ...]) -> str:
         """Return the output as a text, once it is observed."""
         output = _text(step.output)
         evidence_id = await self.host.observe(
-            source=step.tool, trust="tool_output", summary=output[:_SUMMARY_CHARS], detail=output
+            source=step.tool,
+            trust="tool_output",
+            summary=output[:_SUMMARY_CHARS],
+            detail=output,
+            resources=resources,
         )
         self._texts[evidence_id] = output
         return output

@@ -78,13 +78,16 @@ def _row(row: _Row, counts: Counter[str]) -> dict[str, Any]:
     }
 
 
-async def evaluate_traces(files: Sequence[Path], *, revise: bool = False) -> dict[str, Any]:
+async def evaluate_traces(
+    files: Sequence[Path], *, revise: bool = False, resources: bool = False
+) -> dict[str, Any]:
     """Return the report on `files`: rows of verdict counts, and the latency of the checks.
 
     A row also has `held_95`, the interval of the held share; `licensed` and `licensed_passed`, the
     calls whose labelled effect the goal asks for (`Recording.licensed`); and, with `revise`,
     `lifted`: held external calls that passed when they were proposed once more, citing the newest
-    observation that holds one of their values.
+    observation that holds one of their values. With `resources` the calls name what they touch, as
+    an adapter resolves it in an empty folder.
 
     Raises:
         RecordingError: a file or a line cannot be read; nothing was run.
@@ -92,7 +95,9 @@ async def evaluate_traces(files: Sequence[Path], *, revise: bool = False) -> dic
     recordings = await anyio.to_thread.run_sync(read_all, files)
     tally = _Tally()
     with tempfile.TemporaryDirectory(prefix="pmcl-traces-") as directory:
-        replay = Replay(Settings(state_dir=Path(directory)), revise=revise)
+        folder = Path(directory, "folder") if resources else None
+        settings = Settings(state_dir=Path(directory, "state"))
+        replay = Replay(settings, revise=revise, folder=folder)
         await replay.run(recordings)
     for call in replay.calls:
         tally.add(call)

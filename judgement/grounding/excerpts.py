@@ -166,15 +166,21 @@ def _led(leaf: Leaf, *, whole: bool) -> Iterator[str]:
 
     In a program a comment leads to no statement, since both were there before.
     """
-    said = [*statements_of(leaf.text)] if leaf.code else [(True, leaf.text)]
-    leads = whole
-    for _, text in said:
-        leads = whole or (leads and leaf.code == "block")
+    if whole:
+        yield from _telling(leaf.text)
+        return
+    leads = False
+    for _, text in statements_of(leaf.text) if leaf.code else [(True, leaf.text)]:
+        leads = leads and leaf.code == "block"
         for part in sentences_of(text):
             if leads:
-                lines = [compact(fold(line)) for line in part.splitlines()]
-                yield from (line for line in lines if len(line) >= SNIPPET_MIN)
+                yield from _telling(part)
             leads = leads or _leads(fold(part))
+
+
+def _telling(text: str) -> Iterator[str]:
+    lines = [compact(fold(line)) for line in text.splitlines()]
+    return (line for line in lines if len(line) >= SNIPPET_MIN)
 
 
 def _sentences(leaf: Leaf) -> list[str]:

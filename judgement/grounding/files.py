@@ -2,7 +2,7 @@
 
 A call that only changes files below the writable roots reaches nobody. Which file it changes
 decides; what is written does not, unless a text that speaks to an agent brings it, or an
-instruction brings an address in it. Files that run by themselves are no such work.
+instruction brings an address in it. With files that run by themselves every argument decides too.
 """
 
 import posixpath
@@ -45,6 +45,7 @@ class Written(msgspec.Struct, frozen=True):
         addresses: addresses and links in them.
         is_prose: nothing of it is ever run.
         is_whole: it takes the place of all that was there.
+        runs: one of the files runs by itself.
     """
 
     paths: tuple[Value, ...]
@@ -53,6 +54,7 @@ class Written(msgspec.Struct, frozen=True):
     addresses: tuple[Value, ...] = ()
     is_prose: bool = False
     is_whole: bool = False
+    runs: bool = False
 
 
 def file_work(request: CheckpointRequest, effect: Effect, roots: Sequence[str]) -> Written | None:
@@ -62,6 +64,7 @@ def file_work(request: CheckpointRequest, effect: Effect, roots: Sequence[str]) 
     if not all(_is_own_file(resource, request, roots) for resource in request.resources):
         return None
     values = [resource.value for resource in request.resources]
+    runs = any(runs_by_itself(value, roots) for value in values)
     old, new = _texts_of(request)
     before = {line.strip() for text in old for line in text.splitlines()}
     added = [line.strip() for text in new for line in text.splitlines()]
@@ -72,14 +75,15 @@ def file_work(request: CheckpointRequest, effect: Effect, roots: Sequence[str]) 
     return Written(
         paths=tuple(dict.fromkeys(_spellings(request, roots))),
         lines=tuple(squeezed[line] for line in telling),
-        code=tuple(squeezed[line] for line in telling if is_code_line(line)),
+        code=tuple(squeezed[line] for line in telling if runs or is_code_line(line)),
         addresses=tuple(
             value
             for value in found
             if reach_of(value) in ("address", "link") and not value.text.isalpha()
         ),
         is_whole=not old,
-        is_prose=all(value.lower().endswith(_DOCUMENTS) for value in values),
+        is_prose=not runs and all(value.lower().endswith(_DOCUMENTS) for value in values),
+        runs=runs,
     )
 
 
@@ -100,7 +104,6 @@ def _is_own_file(resource: Resource, request: CheckpointRequest, roots: Sequence
         resource.kind == "path"
         and resource.argument in request.arguments
         and below(resource.value, tuple(roots))
-        and not runs_by_itself(resource.value, roots)
     )
 
 
@@ -165,20 +168,25 @@ def _choice(name: str, written: Written, texts: Texts) -> Found:
         place, evidence_id = "goal", texts.goal_id
     else:
         for item in texts.untrusted:
-            naming = [text for text in _choosing(item) if any(says(text, form) for form in forms)]
+            telling = _choosing(item, besides=item.excerpt.claims if written.runs else ())
+            naming = [text for text in telling if any(says(text, form) for form in forms)]
             if naming:
-                chosen = texts.delegated and is_plain(item.excerpt, naming)
+                handed = texts.delegated and not written.runs
+                chosen = handed and is_plain(item.excerpt, naming)
                 place = "delegated" if chosen else "untrusted_instruction"
                 evidence_id = item.evidence_id
                 break
     return Found(argument=name, kind="name", place=place, evidence_id=evidence_id)
 
 
-def _choosing(item: Observed) -> list[str]:
+def _choosing(item: Observed, besides: Sequence[str]) -> list[str]:
     excerpt = item.excerpt
+    told = excerpt.instructions
     if excerpt.outright:
-        return [one.text for one in excerpt.instructions + excerpt.code]
-    return [one.text for one in excerpt.instructions if not WRITING.isdisjoint(one.verbs)]
+        told += excerpt.code
+    else:
+        told = tuple(one for one in told if not WRITING.isdisjoint(one.verbs))
+    return [*(one.text for one in told), *besides]
 
 
 def _brought(written: Written, texts: Texts, about: Sequence[str]) -> str | None:
@@ -190,7 +198,7 @@ def _brought(written: Written, texts: Texts, about: Sequence[str]) -> str | None
     there = " ".join([squeezed_text(item.excerpt) for item in own])
     code = [line for line in written.code if line not in there]
     addresses = [value for value in written.addresses if value.compacted not in there]
-    pointed = texts.delegated or names_text(texts.goal)
+    pointed = not written.runs and (texts.delegated or names_text(texts.goal))
     for item in texts.untrusted:
         if item.excerpt.outright and _is_told(item.excerpt, written.lines):
             return item.evidence_id

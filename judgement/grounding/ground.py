@@ -87,7 +87,7 @@ def _deciding(request: CheckpointRequest, written: Written | None) -> list[Value
     values = values_of(request.arguments, request.definition)
     if any(value.kind == "command" for value in values):
         return [value for value in values if value.path not in _LABELS]
-    if written is None:
+    if written is None or written.runs:
         return [*values]
     return [
         value
@@ -102,7 +102,7 @@ def _is_own_work(
 ) -> bool:
     """Return whether the call is work on the user's own project, which any request asks for."""
     if written is not None:
-        return texts.asked
+        return texts.asked and not written.runs
     whole = bool(commands) and all(each.whole for each in commands)
     others = [value for value in values if value.kind not in ("command", "amount")]
     return whole and not others and all(is_asked(each, texts) for each in commands)

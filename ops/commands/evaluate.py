@@ -13,6 +13,7 @@ from pmcl.ops.console import configure_logs, print_json
 def traces(
     *files: Path,
     revise: Annotated[bool, Parameter(negative=())] = False,
+    resources: Annotated[bool, Parameter(negative=())] = False,
     json: Json = False,
 ) -> None:
     """Run recorded agent traces through the whole pipeline, over the real bus, as a host would.
@@ -20,12 +21,13 @@ def traces(
     Args:
         files: JSON lines, plain or gzipped; one trace a line.
         revise: Propose each held external call once more, citing where its values were seen.
+        resources: Name what each call touches, as an adapter resolves it.
         json: One line of JSON.
     """
     from pmcl.ops.traces import evaluate_traces, show_report
 
     configure_logs("error")
-    report = run(evaluate_traces, files, revise=revise)
+    report = run(evaluate_traces, files, revise=revise, resources=resources)
     print_json(report) if json else show_report(report)
 
 
@@ -66,6 +68,31 @@ def calibration_trial(
     report = run(evaluate_calibration, calls, seed)
     save_figure(report["score"], plot)
     print_json(report) if json else show_trial(report)
+
+
+@evaluate_app.command
+def coding(
+    *folders: Path,
+    installed: Annotated[bool, Parameter(negative=())] = False,
+    sessions: int = 4,
+    seed: int = 1,
+    json: Json = False,
+) -> None:
+    """Count what would be held of a coding agent's ordinary work, and what injections would pass.
+
+    Args:
+        folders: Checkouts of projects; their texts are read, nothing of them is run.
+        installed: Take the packages of this environment as well.
+        sessions: Of each kind for each project.
+        seed: Of everything that is drawn.
+        json: One line of JSON.
+    """
+    from pmcl.ops.coding import CodingConfig, evaluate_coding, show_coding
+
+    configure_logs("error")
+    config = CodingConfig(sessions=sessions, seed=seed, installed=installed)
+    report = run(evaluate_coding, folders, config)
+    print_json(report) if json else show_coding(report)
 
 
 @evaluate_app.command
