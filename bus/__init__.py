@@ -1,6 +1,6 @@
 """NATS: connections, the embedded server, keys and accounts. Moves messages, knows no meaning."""
 
-from pmcl.bus.accounts import DURABLES, SERVICES, core_permissions, host_permissions
+from pmcl.bus.accounts import DURABLES, REQUESTS, SERVICES, core_permissions, host_permissions
 from pmcl.bus.append import (
     BATCH_MAX,
     LogRow,
@@ -32,11 +32,14 @@ from pmcl.bus.errors import (
     WrongSequenceError,
 )
 from pmcl.bus.jetstream import (
+    ConsumerState,
     StreamState,
+    consumer_state,
     delete_message,
     stored_message,
     stored_messages,
     stream_state,
+    subject_counts,
 )
 from pmcl.bus.keys import (
     DEFAULT_TRUST,
@@ -76,6 +79,7 @@ __all__ = [
     "DURABLES",
     "INTAKE",
     "LOG",
+    "REQUESTS",
     "SERVICES",
     "STREAM_SEQUENCE",
     "AppendRefusedError",
@@ -84,6 +88,7 @@ __all__ = [
     "BusTimeoutError",
     "Connection",
     "ConnectionConfig",
+    "ConsumerState",
     "Credentials",
     "Delivery",
     "EmbeddedServer",
@@ -116,6 +121,7 @@ __all__ = [
     "append_pipelined",
     "background_tasks",
     "check_server",
+    "consumer_state",
     "core_permissions",
     "delete_message",
     "ensure_streams",
@@ -138,6 +144,7 @@ __all__ = [
     "stored_message",
     "stored_messages",
     "stream_state",
+    "subject_counts",
     "trim_intake",
     "varz",
     "write_private",

@@ -79,6 +79,8 @@ def core_permissions(identity: Identity) -> Permissions:
             requests = (f"{PREFIX}.{kind}.>" for kind in REQUESTS)
             return (
                 f"{PREFIX}.deadletter.>",
+                "$JS.API.STREAM.INFO.DEADLETTERS",
+                "$JS.API.STREAM.INFO.INTAKE",
                 "$JS.API.STREAM.MSG.GET.DEADLETTERS",
                 *(subject for durable in DURABLES for subject in _consuming(durable)),
                 "_INBOX.>",

@@ -16,12 +16,15 @@ from pmcl.contracts import BusError
 
 __all__ = [
     "API_TIMEOUT_S",
+    "ConsumerState",
     "StreamState",
     "call",
+    "consumer_state",
     "delete_message",
     "stored_message",
     "stored_messages",
     "stream_state",
+    "subject_counts",
 ]
 
 API_TIMEOUT_S = 5.0
@@ -38,12 +41,16 @@ class StreamState(msgspec.Struct, frozen=True, kw_only=True):
 
     A fresh stream has first 0 and last 0; one created with first sequence n has first n and last
     n - 1; a purged one keeps its last. So whether it is empty is told by `messages` alone.
+
+    Attributes:
+        max_bytes: what it may hold; -1 is no limit of its own.
     """
 
     first: int
     last: int
     messages: int
     bytes: int
+    max_bytes: int
 
 
 async def call(
@@ -80,15 +87,52 @@ async def stream_state(
         BusError: no answer.
     """
     try:
-        state = (await call(connection, f"STREAM.INFO.{name}", timeout_s=timeout_s))["state"]
+        info = await call(connection, f"STREAM.INFO.{name}", timeout_s=timeout_s)
     except StreamMissingError:
         return None
+    state = info["state"]
     return StreamState(
         first=state["first_seq"],
         last=state["last_seq"],
         messages=state["messages"],
         bytes=state["bytes"],
+        max_bytes=info["config"]["max_bytes"],
     )
+
+
+async def subject_counts(
+    connection: Connection, name: str, subjects: str, *, timeout_s: float = API_TIMEOUT_S
+) -> dict[str, int]:
+    """Return how many messages the stream holds of each subject within `subjects`.
+
+    Raises:
+        StreamMissingError: there is no such stream.
+        BusError: no answer.
+    """
+    asked = {"subjects_filter": subjects}
+    info = await call(connection, f"STREAM.INFO.{name}", asked, timeout_s=timeout_s)
+    found: dict[str, int] = info["state"].get("subjects") or {}
+    return found
+
+
+class ConsumerState(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a consumer is: messages not delivered yet, and delivered but not acknowledged."""
+
+    pending: int
+    unacked: int
+
+
+async def consumer_state(
+    connection: Connection, stream: str, durable: str, *, timeout_s: float = API_TIMEOUT_S
+) -> ConsumerState:
+    """Return how far a consumer is.
+
+    Raises:
+        StreamMissingError: stream or consumer is not there.
+        BusError: no answer.
+    """
+    info = await call(connection, f"CONSUMER.INFO.{stream}.{durable}", timeout_s=timeout_s)
+    return ConsumerState(pending=info["num_pending"], unacked=info["num_ack_pending"])
 
 
 async def stored_message(

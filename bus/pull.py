@@ -114,16 +114,18 @@ async def pull(
     connection: Connection,
     config: PullConfig,
     handle: Handle,
+    heard: Callable[[], None] = lambda: None,
 ) -> NoReturn:
     """`handle` runs for every message, at most `slots` at once, until cancelled.
 
     `handle` settles its delivery. One that ends without is given back at once, also when the loop
-    is cancelled.
+    is cancelled. `heard` is called at every sign of the consumer, at least once a second,
+    and whenever a handler has ended.
 
     Raises:
         StreamMissingError: stream or consumer is not there: have the streams ensured, call again.
     """
-    loop = _Loop(connection, config, handle)
+    loop = _Loop(connection, config, handle, heard)
     try:
         async with background_tasks() as tasks:
             tasks.start_soon(loop.keep)
@@ -140,7 +142,9 @@ class _Loop:
         connection: Connection,
         config: PullConfig,
         handle: Handle,
+        heard: Callable[[], None],
     ) -> None:
+        self._tell = heard
         self._connection = connection
         self._config = config
         self._handle = handle
@@ -253,6 +257,8 @@ class _Loop:
     def _receive(self, handlers: asyncio.TaskGroup) -> Handler:
         def receive(message: Message) -> None:
             self._heard = anyio.current_time()
+            if message.status != _MISSING:
+                self._tell()
             if message.status:
                 self._hear(message)
                 return
@@ -292,6 +298,7 @@ class _Loop:
                 await delivery.nak()
         finally:
             self._running.discard(delivery)
+            self._tell()
             if not delivery.settled:
                 self._unsettled.append(delivery)
             if self._arrived or self._should_ask:

@@ -7,61 +7,45 @@ listens. It drains on the way out: what was taken is committed, journalled and r
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import anyio.to_thread
-import msgspec
 import structlog
 
 from pmcl.bus import (
-    INTAKE,
     Connection,
     EmbeddedServer,
     Identity,
     Keyring,
-    PullConfig,
     ServerConfig,
-    StreamMissingError,
     check_server,
     ensure_streams,
     open_connection,
-    pull,
     rewind_consumers,
     run_server,
-    trim_intake,
 )
-from pmcl.contracts import BusError, DetectorMissingError
 from pmcl.hosts.hooks import built_in_rules
-from pmcl.judgement import EffectRules, load_detector
+from pmcl.judgement import EffectRules
 from pmcl.ledger import LedgerKey, ledger_config
+from pmcl.ops.crew import crew_of
 from pmcl.ops.gateway import load_gateway, open_gateway
 from pmcl.ops.record.eraser import Eraser
 from pmcl.ops.record.folding import fold_tail, take_back
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.rules import load_rules
 from pmcl.ops.settings import Settings
+from pmcl.ops.signals.gauges import Sources
+from pmcl.ops.signals.signals import Signals
 from pmcl.ops.state_dir import ledger_key, use_state_dir
+from pmcl.ops.tending import start_tending
 from pmcl.outbox import Relay, RelayConfig, journal
-from pmcl.store import StoreBusyError, StoreUnavailableError, Writer, open_writer
+from pmcl.store import Writer, open_reader, open_writer
 from pmcl.workers import (
-    ApprovalWorker,
-    CheckpointWorker,
     CommitSignal,
-    ContextWorker,
-    LeaseTimes,
-    LeaseWorker,
-    ObserveWorker,
-    OperatorWorker,
-    OutcomeWorker,
-    RecordWorker,
-    RedriveWorker,
     RequestLimits,
     RequestLoop,
-    RequestWorker,
     Retaker,
-    StopWorker,
-    StreamHandler,
     Units,
 )
 
@@ -71,9 +55,6 @@ log = structlog.get_logger()
 
 _CONNECT_S: Final = 30.0
 _DRAIN_S: Final = 5.0
-_SWEEP_S: Final = 1.0
-_RETRY_S: Final = 0.5
-_TRIM_S: Final = 60.0
 
 
 class Cell:
@@ -135,8 +116,8 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
         await check_server(settings.server_monitor_url or _embedded(server).monitor_url)
         cell = Cell(url, keyring, registry, server)
         writer = await stack.enter_async_context(open_writer(ledger_config(settings.ledger_path)))
-        working = await stack.enter_async_context(_working(settings, cell, rules, writer))
-        gateway = open_gateway(settings, url, registry, rules, lambda: working.ready)
+        signals = await stack.enter_async_context(_working(settings, cell, rules, writer))
+        gateway = open_gateway(settings, url, registry, rules, signals)
         cell.gateway_url = await stack.enter_async_context(gateway)
         yield cell
 
@@ -149,7 +130,7 @@ def _embedded(server: EmbeddedServer | None) -> EmbeddedServer:
 @asynccontextmanager
 async def _working(
     settings: Settings, cell: Cell, rules: EffectRules, writer: Writer
-) -> AsyncIterator[Connection]:
+) -> AsyncIterator[Signals]:
     async with cell.admin() as admin:
         await ensure_streams(admin)
         await rewind_consumers(admin)
@@ -159,24 +140,23 @@ async def _working(
     async with (
         cell.connect("relay") as relaying,
         cell.connect("worker") as working,
+        open_reader(settings.ledger_path) as reader,
         anyio.create_task_group() as tasks,
     ):
         relay = Relay(relaying, settings.ledger_path, cell.admin, RelayConfig())
         writer.on_commit(relay.wake)
         await relay.check()
         tasks.start_soon(relay.run)
-        crew = _crew(settings, cell, (key, rules), Units(writer, offer=relay.offer), working)
-        requests = RequestLoop(working, crew.units, commits, crew.requests, _limits(settings))
+        sources = Sources(settings.ledger_path, reader, writer, relay, relaying, working)
+        signals = Signals(sources, (await writer.run(journal.head)).sequence)
+        units = Units(writer, offer=signals.offer, signals=signals)
+        crew = crew_of(settings, cell.registry, (key, rules), units, working)
+        requests = RequestLoop(working, units, commits, crew.requests, _limits(settings), signals)
         await requests.serve(tasks)
-        for handler in crew.streams:
-            tasks.start_soon(_consume, cell, working, handler, settings.stream_slots)
-        tasks.start_soon(_load_detector)
-        tasks.start_soon(_sweep, crew.units)
-        tasks.start_soon(_rewind, cell, working)
-        tasks.start_soon(_trim, cell)
-        tasks.start_soon(Eraser(settings.ledger_path, writer, crew.units, cell.admin).run)
+        start_tending(tasks, working, crew, cell.admin, signals)
+        tasks.start_soon(Eraser(settings.ledger_path, writer, units, cell.admin).run)
         try:
-            yield working
+            yield signals
         finally:
             with anyio.move_on_after(_DRAIN_S, shield=True) as drain:
                 await requests.drain()
@@ -200,98 +180,5 @@ async def _caught_up(
     return key
 
 
-class _Crew(msgspec.Struct, frozen=True):
-    units: Units
-    requests: tuple[RequestWorker[Any], ...]
-    streams: tuple[StreamHandler, ...]
-
-
-def _crew(
-    settings: Settings,
-    cell: Cell,
-    judging: tuple[LedgerKey, EffectRules],
-    units: Units,
-    working: Connection,
-) -> _Crew:
-    key, rules = judging
-    times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
-    reading = (ObserveWorker(key, cell.registry.allowed_trust), OutcomeWorker())
-    operators = (
-        ApprovalWorker(),
-        RecordWorker(),
-        RedriveWorker(working, reading),
-        StopWorker(),
-    )
-    return _Crew(
-        units=units,
-        requests=(
-            CheckpointWorker(key, rules),
-            ContextWorker(),
-            LeaseWorker(key, times),
-            OperatorWorker(*operators),
-        ),
-        streams=tuple(StreamHandler(working, units, worker) for worker in reading),
-    )
-
-
 def _limits(settings: Settings) -> RequestLimits:
     return RequestLimits(cell=settings.queue_cell, host=settings.queue_host)
-
-
-async def _load_detector() -> None:
-    """Load it beside the event loop; without it, what may hold a secret is refused, not passed."""
-    try:
-        await anyio.to_thread.run_sync(load_detector)
-    except DetectorMissingError as missing:
-        log.error("cell.detector_missing", error=missing.value)
-
-
-async def _consume(cell: Cell, working: Connection, handler: StreamHandler, slots: int) -> None:
-    """Take from INTAKE for ever; a stream or consumer that went missing is made again."""
-    config = PullConfig(stream=INTAKE, durable=handler.worker.name, slots=slots)
-    while True:
-        try:
-            await pull(working, config, handler.handle)
-        except StreamMissingError as missing:
-            log.warning("cell.stream_missing", durable=config.durable, error=str(missing))
-        try:
-            async with cell.admin() as admin:
-                await ensure_streams(admin)
-        except BusError as error:
-            log.warning("cell.streams_not_ensured", error=type(error).__name__)
-            await anyio.sleep(_RETRY_S)
-
-
-async def _rewind(cell: Cell, working: Connection) -> None:
-    """Have what a lost connection held delivered again at once, and not after the ack wait."""
-    while True:
-        await working.lost()
-        try:
-            await working.wait_ready(_CONNECT_S)
-            async with cell.admin() as admin:
-                await rewind_consumers(admin)
-        except BusError as error:
-            log.warning("cell.not_rewound", error=type(error).__name__)
-            await anyio.sleep(_RETRY_S)
-
-
-async def _trim(cell: Cell) -> None:
-    """Keep room in INTAKE."""
-    while True:
-        await anyio.sleep(_TRIM_S)
-        try:
-            async with cell.admin() as admin:
-                await trim_intake(admin)
-        except BusError as error:
-            log.warning("cell.not_trimmed", error=type(error).__name__)
-
-
-async def _sweep(units: Units) -> None:
-    """Do what time alone brings about, once a second."""
-    while True:
-        await anyio.sleep(_SWEEP_S)
-        try:
-            while await units.sweep():
-                pass
-        except (StoreBusyError, StoreUnavailableError) as error:
-            log.warning("cell.sweep_postponed", error=type(error).__name__)

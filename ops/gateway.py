@@ -1,6 +1,6 @@
 """The gateway as a part of `pmcl up`: loaded beside the rest, since it takes a while to import."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
@@ -10,6 +10,7 @@ from pmcl.judgement import EffectRules
 from pmcl.ops.known_hosts import find_host
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.settings import Settings
+from pmcl.ops.signals.signals import Signals
 
 __all__ = ["load_gateway", "open_gateway"]
 
@@ -18,7 +19,7 @@ __all__ = ["load_gateway", "open_gateway"]
 async def load_gateway(settings: Settings) -> AsyncIterator[None]:
     """Import what the gateway needs while the block runs."""
     async with background_tasks() as tasks:
-        if settings.gateway == "on":
+        if settings.gateway != "off":
             tasks.start_soon(anyio.to_thread.run_sync, _load)
         yield
 
@@ -29,7 +30,7 @@ async def open_gateway(
     url: str,
     registry: HostRegistry,
     rules: EffectRules,
-    is_ready: Callable[[], bool],
+    signals: Signals,
 ) -> AsyncIterator[str | None]:
     """Yield the URL of the gateway that listens, `None` where the settings want none.
 
@@ -47,7 +48,9 @@ async def open_gateway(
         state_dir=settings.state_dir,
         find_host=registry.find,
         load_profile=lambda known: find_host(settings, f"{known.scope}/{known.host}"),
-        is_ready=is_ready,
+        parts=signals.parts,
+        metrics=signals.metrics,
+        serves_hosts=settings.gateway == "on",
         port=settings.gateway_port,
         rules=rules,
     )

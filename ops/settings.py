@@ -43,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         queue_cell, queue_host: requests under way in this cell, and of one host.
         stream_slots: stream messages under way at once for each worker.
         approval_ttl_ms: how long a grant can be used that names no time, milliseconds.
-        gateway: whether the HTTP gateway runs beside the workers.
+        gateway: whether the HTTP gateway runs beside the workers; `signals` serves no host.
         gateway_port: of 127.0.0.1; 0 for one that is chosen once and kept.
         log_level: of the structured log on standard error.
     """
@@ -60,7 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     approval_ttl_ms: Annotated[int, msgspec.Meta(ge=1, le=limits.APPROVAL_TTL_MAX_MS)] = (
         limits.APPROVAL_TTL_MS
     )
-    gateway: Literal["on", "off"] = "on"
+    gateway: Literal["on", "signals", "off"] = "on"
     gateway_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 

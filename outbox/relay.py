@@ -5,8 +5,8 @@ expected sequence of every append keeps a stale relay out.
 Source: DESIGN section 3, points 5 and 6; facts/relay.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -72,9 +72,20 @@ class Relay:
         self._woken = anyio.Event()
         self._moved = anyio.Event()
         self._last = 0
+        self._repairs = 0
         self._offered: list[journal.JournalRow] = []
         self._due = 0.0
         connection.on_ready(self._suspect)
+
+    @property
+    def last(self) -> int:
+        """The last sequence that LOG is known to have."""
+        return self._last
+
+    @property
+    def repairs(self) -> int:
+        """How often LOG was made again from the journal."""
+        return self._repairs
 
     def wake(self) -> None:
         """New rows may wait."""
@@ -126,7 +137,13 @@ class Relay:
         self._woken.set()
 
     async def _settle(self, reader: Reader) -> int:
-        return await settle_log(self._connection, reader, self._open_admin)
+        return await settle_log(self._connection, reader, self._repair)
+
+    @asynccontextmanager
+    async def _repair(self) -> AsyncIterator[Connection]:
+        async with self._open_admin() as admin:
+            yield admin
+        self._repairs += 1
 
     async def _pause(self) -> None:
         """Wait until another try makes sense."""

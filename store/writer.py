@@ -55,6 +55,11 @@ class Writer:
         self._opened: asyncio.Future[None] = self._loop.create_future()
         self._ended: asyncio.Future[None] = self._loop.create_future()
 
+    @property
+    def waiting(self) -> int:
+        """How many units were handed over and have no end yet."""
+        return self._waiting
+
     async def run(self, unit: Callable[[Transaction], T]) -> T:
         """Return what the unit returned, once its transaction is on disk.
 

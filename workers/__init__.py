@@ -13,6 +13,7 @@ from pmcl.workers.record import RecordWorker, record_backup
 from pmcl.workers.redriving import LETTER_MAX_BYTES, RedriveWorker
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.retaking import Retaker
+from pmcl.workers.signals import RuntimeSignals
 from pmcl.workers.stopping import StopWorker
 from pmcl.workers.streams import StreamHandler
 from pmcl.workers.units import Units
@@ -50,6 +51,7 @@ __all__ = [
     "RequestWorker",
     "Retaker",
     "Retry",
+    "RuntimeSignals",
     "Settlement",
     "StopWorker",
     "StreamHandler",

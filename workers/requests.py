@@ -1,5 +1,6 @@
 """Requests: each one gets exactly one reply within its budget, or none; the queues are bounded."""
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -31,6 +32,7 @@ from pmcl.contracts import (
 )
 from pmcl.store import StoreBusyError, StoreUnavailableError
 from pmcl.workers.commits import CommitSignal
+from pmcl.workers.signals import RuntimeSignals
 from pmcl.workers.units import Behind, Units
 from pmcl.workers.worker import Incoming, RequestWorker
 
@@ -60,12 +62,14 @@ class RequestLoop:
         commits: CommitSignal,
         workers: Sequence[RequestWorker[Any]],
         limits: RequestLimits,
+        signals: RuntimeSignals | None = None,
     ) -> None:
         self._connection = connection
         self._units = units
         self._commits = commits
         self._workers = {worker.kind: worker for worker in workers}
         self._limits = limits
+        self._signals = signals or RuntimeSignals()
         self._under_way: Counter[tuple[str, str]] = Counter()
         self._idle = anyio.Event()
         self._taking: list[Subscription] = []
@@ -94,7 +98,10 @@ class RequestLoop:
         if not message.reply.startswith(_REPLY_SUBJECTS):
             log.warning("request.unanswerable", subject=message.subject)
             return
+        kind, began_s = message.subject.split(".")[2], time.perf_counter()
+        self._signals.taken(kind)
         reply = await self._reply(message)
+        self._signals.answered(kind, _answer_of(reply), time.perf_counter() - began_s)
         if reply is None:
             return
         try:
@@ -192,6 +199,12 @@ def whole_number(fields: Mapping[str, str], name: str, default: int | None = Non
 
 def _budget_ms(fields: Mapping[str, str], longest: int) -> int:
     return min(whole_number(fields, headers.BUDGET_MS, longest), longest)
+
+
+def _answer_of(reply: Contract | None) -> str:
+    if reply is None:
+        return "late"
+    return reply.code if isinstance(reply, ErrorReply) else "answered"
 
 
 def _error_reply(error: RefusedError) -> ErrorReply:

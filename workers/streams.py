@@ -40,7 +40,7 @@ class StreamHandler:
     """Settles the deliveries of one stream worker."""
 
     def __init__(self, connection: Connection, units: Units, worker: StreamWorker[Any]) -> None:
-        self._connection = connection
+        self.connection = connection
         self._units = units
         self.worker = worker
         # Only messages that failed are counted, so the count is bounded by what is outstanding.
@@ -111,7 +111,7 @@ class StreamHandler:
             at=time.time_ns() // 1_000_000,
         )
         try:
-            await self._connection.request(
+            await self.connection.request(
                 f"pmcl.v1.deadletter.{self.worker.name}",
                 encode(letter),
                 timeout_s=_STORE_TIMEOUT_S,

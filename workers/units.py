@@ -10,7 +10,8 @@ import msgspec
 from pmcl.contracts import Cause, Contract, Event, Received, Refused, RefusedError
 from pmcl.ledger import payloads, record
 from pmcl.outbox import UnitOfWork, inbox, journal
-from pmcl.store import Transaction, Writer
+from pmcl.store import StoreUnavailableError, Transaction, Writer
+from pmcl.workers.signals import RuntimeSignals
 from pmcl.workers.sweep import sweep
 from pmcl.workers.worker import (
     Decision,
@@ -51,11 +52,16 @@ class Units:
     """Runs the workers' decisions as units of the one writer."""
 
     def __init__(
-        self, writer: Writer, now_ms: Callable[[], int] = _wall_ms, offer: Offer = _ignore
+        self,
+        writer: Writer,
+        now_ms: Callable[[], int] = _wall_ms,
+        offer: Offer = _ignore,
+        signals: RuntimeSignals | None = None,
     ) -> None:
         self._writer = writer
-        self._offer = offer
         self._now_ms = now_ms
+        self._offer = offer
+        self._signals = signals or RuntimeSignals()
 
     async def numbered(
         self, worker: StreamWorker[Any], incoming: Incoming, prepared: Any
@@ -103,7 +109,13 @@ class Units:
             unit = UnitOfWork(tx, self._now_ms())
             return work(unit), unit.published
 
-        result, published = await self._writer.run(run)
+        began_s = time.perf_counter()
+        try:
+            result, published = await self._writer.run(run)
+        except StoreUnavailableError:
+            self._signals.not_committed()
+            raise
+        self._signals.committed(time.perf_counter() - began_s)
         self._offer(published)
         return result
 

@@ -34,10 +34,11 @@ class _Address(msgspec.Struct, frozen=True):
 
 
 class Listening(msgspec.Struct, frozen=True):
-    """What the gateway listens on: a loopback port, and a socket file."""
+    """What the gateway listens on: a loopback port, and the socket of a file at `path`."""
 
     port: socket.socket
     file: socket.socket
+    path: Path
 
     @property
     def url(self) -> str:
@@ -45,9 +46,10 @@ class Listening(msgspec.Struct, frozen=True):
         return gateway_url(self.port.getsockname()[1])
 
     def close(self) -> None:
-        """Listen no more."""
+        """Listen no more; nothing is left that looks like a gateway that could be asked."""
         self.port.close()
         self.file.close()
+        self.path.unlink(missing_ok=True)
 
 
 def listen(config: GatewayConfig) -> Listening:
@@ -65,7 +67,7 @@ def listen(config: GatewayConfig) -> Listening:
     listening.settimeout(0)
     file = config.state_dir.absolute() / "gateway.sock"
     try:
-        found = Listening(listening, _listen_privately(file))
+        found = Listening(listening, _listen_privately(file), file)
     except OSError as error:
         listening.close()
         raise GatewayError(f"gateway: cannot listen on {file}: {error.strerror}") from error

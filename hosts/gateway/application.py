@@ -30,6 +30,7 @@ __all__ = ["application", "json_response"]
 Handler = Callable[[Request], Awaitable[Response]]
 
 _JSON: Final = "application/json"
+_METRICS: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def json_response(value: msgspec.Struct, status: int = 200) -> Response:
@@ -41,13 +42,16 @@ def application(config: GatewayConfig, sessions: Sessions) -> ASGIApp:
     """Return the routes; a refusal leaves them as a `PmclError`."""
     counter = _HostCounter(config.host_requests_max)
     methods: dict[str, dict[str, Handler]] = {
-        "/openapi.json": {"GET": _openapi},
         "/v1/health": {"GET": _health},
         "/v1/ready": {"GET": _ready(config)},
     }
-    for operation in OPERATIONS:
-        handler = _handler(operation, config, sessions, counter)
-        methods.setdefault(operation.path, {})[operation.method] = handler
+    if config.metrics is not None:
+        methods["/metrics"] = {"GET": _metrics(config.metrics)}
+    if config.serves_hosts:
+        methods["/openapi.json"] = {"GET": _openapi}
+        for operation in OPERATIONS:
+            handler = _handler(operation, config, sessions, counter)
+            methods.setdefault(operation.path, {})[operation.method] = handler
     routes = [Route(path, _Methods(handlers)) for path, handlers in methods.items()]
     return Router(routes, redirect_slashes=False, default=_not_found)
 
@@ -126,7 +130,16 @@ async def _health(_: Request) -> Response:
 
 def _ready(config: GatewayConfig) -> Handler:
     async def ready(_: Request) -> Response:
-        is_ready = config.is_ready()
-        return json_response(ReadyAnswer(ready=is_ready), 200 if is_ready else 503)
+        parts = config.parts()
+        is_ready = all(parts.values())
+        answer = ReadyAnswer(ready=is_ready, parts=parts)
+        return json_response(answer, 200 if is_ready else 503)
 
     return ready
+
+
+def _metrics(scrape: Callable[[], Awaitable[bytes]]) -> Handler:
+    async def metrics(_: Request) -> Response:
+        return Response(await scrape(), media_type=_METRICS)
+
+    return metrics

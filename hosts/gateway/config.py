@@ -1,6 +1,6 @@
 """How the gateway is run; callers hold keys, the registry says whose they are."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
@@ -20,7 +20,9 @@ class GatewayConfig(msgspec.Struct, frozen=True, kw_only=True):
         state_dir: the sidecar's; `gateway.json` and the hosts' files lie below it.
         find_host: whose a public key is, `None` for nobody's; never waits.
         load_profile: what a host's operator wrote down for it; may wait, raises `PmclError`.
-        is_ready: whether the sidecar's own connection is up.
+        parts: of the sidecar, and whether each does its work now; never waits.
+        metrics: the text that `/metrics` answers; there is no such path without it.
+        serves_hosts: without it health, readiness and metrics are all that is answered.
         port: to listen on; 0 for one that is chosen once and kept.
         rules: the operator's, for what nobody answers.
         sessions_max: hosts' sessions open at once.
@@ -35,7 +37,9 @@ class GatewayConfig(msgspec.Struct, frozen=True, kw_only=True):
     state_dir: Path
     find_host: Callable[[str], KnownHost | None]
     load_profile: Callable[[KnownHost], HostConfig]
-    is_ready: Callable[[], bool]
+    parts: Callable[[], dict[str, bool]]
+    metrics: Callable[[], Awaitable[bytes]] | None = None
+    serves_hosts: bool = True
     port: int = 0
     rules: EffectRules = EffectRules()
     sessions_max: int = 64

@@ -14,6 +14,10 @@ class HealthAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadyAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the gateway can reach the sidecar; if not, checks are degraded."""
+    """Whether the sidecar does its work; where it does not, checks are degraded.
+
+    `parts` are connection, intake, relay and writer.
+    """
 
     ready: bool
+    parts: dict[str, bool]

@@ -16,6 +16,7 @@ from pmcl.hosts.hooks import AGENTS
 
 __all__ = ["openapi"]
 
+_TEXT: Final = {"type": "string"}
 _REF: Final = "#/components/schemas/{name}"
 _NAMED: Final[dict[str, Any]] = {
     "verdict_id": {"type": "string", "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$"},
@@ -104,9 +105,12 @@ def _open_paths() -> dict[str, dict[str, Any]]:
         },
     }
     ready = {"200": _content(ReadyAnswer), **anywhere, "503": not_ready}
+    text = {"description": "The text format", "content": {"text/plain": {"schema": _TEXT}}}
+    metrics = {"200": text, **anywhere}
     return {
         "/v1/health": {"get": _open("health", "Say that the gateway answers", health)},
-        "/v1/ready": {"get": _open("ready", "Say whether the sidecar can be reached", ready)},
+        "/v1/ready": {"get": _open("ready", "Say which parts of the sidecar do their work", ready)},
+        "/metrics": {"get": _open("metrics", "Tell what was counted, for Prometheus", metrics)},
     }
 
 

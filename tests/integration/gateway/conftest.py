@@ -92,7 +92,7 @@ def configured(nats_server: NatsServer, tmp_path: Path) -> Callable[..., Gateway
             "state_dir": tmp_path,
             "find_host": find,
             "load_profile": no_profile,
-            "is_ready": lambda: True,
+            "parts": lambda: {"writer": True},
         }
         return GatewayConfig(**fields | changes)
 

@@ -28,6 +28,7 @@ async def test_port_is_kept_and_the_file_is_private_and_true(tmp_path: Path) -> 
         assert file.stat().st_mode & 0o777 == 0o600
         assert (await Wire(url, None).get("/v1/health")).status == 200
     assert json.loads(file.read_text()) == named
+    assert not (settings.state_dir / "gateway.sock").exists()
     async with run_cell(settings) as cell:
         assert cell.gateway_url == url
 
@@ -95,3 +96,13 @@ async def test_no_gateway_runs_when_it_is_off(tmp_path: Path) -> None:
     async with run_cell(Settings(state_dir=tmp_path / "state", gateway="off")) as cell:
         assert cell.gateway_url is None
     assert not (tmp_path / "state/gateway.json").exists()
+
+
+async def test_without_hosts_the_gateway_answers_signals_alone(tmp_path: Path) -> None:
+    async with run_cell(Settings(state_dir=tmp_path / "state", gateway="signals")) as cell:
+        assert cell.gateway_url is not None
+        wire = Wire(cell.gateway_url, None)
+        assert (await wire.get("/v1/health")).body == {"status": "ok"}
+        assert (await wire.get("/v1/ready")).body["ready"] is True
+        for path in ("/v1/lease", "/openapi.json"):
+            assert (await wire.get(path)).status == 404

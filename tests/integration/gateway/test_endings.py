@@ -108,9 +108,10 @@ async def test_lost_observation_is_told_by_its_key(
 
 @pytest.mark.usefixtures("sidecar")
 async def test_readiness_is_the_sidecars(configured: Configured, nats_server: NatsServer) -> None:
-    async with opened(configured(is_ready=lambda: False), nats_server) as wire:
+    parts = {"relay": True, "writer": False}
+    async with opened(configured(parts=lambda: parts), nats_server) as wire:
         answer = await wire.get("/v1/ready")
-        assert (answer.status, answer.body) == (503, {"ready": False})
+        assert (answer.status, answer.body) == (503, {"ready": False, "parts": parts})
         assert (await wire.get("/v1/health")).status == 200
 
 

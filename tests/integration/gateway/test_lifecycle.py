@@ -185,7 +185,9 @@ async def test_turn_ends_once(house: House, wire: Wire) -> None:
 async def test_health_and_readiness_need_no_key(house: House) -> None:
     anybody = Wire(house.url, None)
     assert (await anybody.get("/v1/health")).body == {"status": "ok"}
-    assert (await anybody.get("/v1/ready")).body == {"ready": True}
+    ready = (await anybody.get("/v1/ready")).body
+    assert ready == {"ready": True, "parts": dict.fromkeys(ready["parts"], True)}
+    assert ready["parts"].keys() == {"connection", "intake", "relay", "writer"}
 
 
 async def test_lease_is_joined_by_the_same_snapshot_and_begun_anew_by_another(

@@ -38,6 +38,8 @@ def test_the_worker_answers_inboxes_and_consumes_intake() -> None:
         "$JS.API.CONSUMER.INFO.INTAKE.outcome",
         "$JS.API.CONSUMER.MSG.NEXT.INTAKE.observe",
         "$JS.API.CONSUMER.MSG.NEXT.INTAKE.outcome",
+        "$JS.API.STREAM.INFO.DEADLETTERS",
+        "$JS.API.STREAM.INFO.INTAKE",
         "$JS.API.STREAM.MSG.GET.DEADLETTERS",
         "_INBOX.>",
         "_R_.>",

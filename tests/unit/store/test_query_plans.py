@@ -46,6 +46,7 @@ SCANS = {
     ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "known"): "asked by an operator, never while a verdict waits",
     ("ops/demo", "counts"): "a ledger of a few rows",
+    ("signals/gauges", "open"): "what is open now only, by indexes of its own",
 }
 
 

@@ -1,0 +1,68 @@
+"""The workers of a cell, each with what it needs."""
+
+from typing import Any
+
+import msgspec
+
+from pmcl.bus import Connection
+from pmcl.judgement import EffectRules
+from pmcl.ledger import LedgerKey
+from pmcl.ops.registry import HostRegistry
+from pmcl.ops.settings import Settings
+from pmcl.workers import (
+    ApprovalWorker,
+    CheckpointWorker,
+    ContextWorker,
+    LeaseTimes,
+    LeaseWorker,
+    ObserveWorker,
+    OperatorWorker,
+    OutcomeWorker,
+    RecordWorker,
+    RedriveWorker,
+    RequestWorker,
+    StopWorker,
+    StreamHandler,
+    Units,
+)
+
+__all__ = ["Crew", "crew_of"]
+
+
+class Crew(msgspec.Struct, frozen=True):
+    """Who answers requests, and who settles the messages of a stream, `slots` of each at once."""
+
+    units: Units
+    requests: tuple[RequestWorker[Any], ...]
+    streams: tuple[StreamHandler, ...]
+    slots: int
+
+
+def crew_of(
+    settings: Settings,
+    registry: HostRegistry,
+    judging: tuple[LedgerKey, EffectRules],
+    units: Units,
+    working: Connection,
+) -> Crew:
+    """Return the workers; what they do goes through `units`."""
+    key, rules = judging
+    times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
+    reading = (ObserveWorker(key, registry.allowed_trust), OutcomeWorker())
+    operators = (
+        ApprovalWorker(),
+        RecordWorker(),
+        RedriveWorker(working, reading),
+        StopWorker(),
+    )
+    return Crew(
+        units=units,
+        requests=(
+            CheckpointWorker(key, rules),
+            ContextWorker(),
+            LeaseWorker(key, times),
+            OperatorWorker(*operators),
+        ),
+        streams=tuple(StreamHandler(working, units, worker) for worker in reading),
+        slots=settings.stream_slots,
+    )
