@@ -19,6 +19,7 @@ __all__ = [
     "SCRIPT_MAX_BYTES",
     "command_words",
     "parse",
+    "parse_within",
     "shell_inspects",
     "unwrapped",
     "walk",
@@ -29,6 +30,8 @@ __all__ = [
 SCRIPT_MAX_BYTES: Final = 4096
 """Longer scripts are executions unread; it bounds the time that parsing takes."""
 _NESTED_MAX: Final = 3
+_PIECE_BYTES: Final = 1024
+"""The parser looks at a clock between reads, which take longer the longer they are."""
 
 _language = Language(tree_sitter_bash.language())
 
@@ -100,6 +103,20 @@ def _is_plain_text(script: str) -> bool:
 def parse(script: str) -> Node:
     """Return the root of the script's tree; it may hold errors."""
     return Parser(_language).parse(script.encode("utf-8", "surrogatepass")).root_node
+
+
+def parse_within(script: str, is_over: Callable[[], bool]) -> Node | None:
+    """Return the root of the script's tree; `None` when it took until `is_over`."""
+    data = script.encode("utf-8", "surrogatepass")
+
+    def piece(at: int, _: object) -> bytes:
+        return data[at : at + _PIECE_BYTES]
+
+    try:
+        tree = Parser(_language).parse(piece, progress_callback=lambda _, __: is_over())
+    except ValueError:
+        return None
+    return tree.root_node
 
 
 def walk(root: Node) -> Iterator[Node]:

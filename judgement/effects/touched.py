@@ -4,32 +4,42 @@ It is for naming resources, never for clearing anything: a word that only runnin
 tell is left out, and the command stays an execution for other reasons.
 """
 
-import itertools
 import posixpath
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 from tree_sitter import Node
 
 from pmcl.judgement.effects.shell import (
-    SCRIPT_MAX_BYTES,
     command_words,
-    parse,
+    parse_within,
     unwrapped,
     walk,
     word_of,
 )
+from pmcl.judgement.effects.targets import operands_of, reached_by, written_by
 
 __all__ = ["Touched", "touched_by"]
 
 _NESTED_MAX: Final = 3
-_SHELLS: Final = frozenset({"bash", "dash", "sh", "zsh"})
-_WRITERS: Final = frozenset("mkdir mkfifo mv rm rmdir shred tee touch truncate unlink".split())
-_AFTER_THE_FIRST: Final = frozenset("chgrp chmod chown".split())
-_FIND_ACTIONS: Final = frozenset({"-delete", "-exec", "-execdir", "-ok", "-okdir"})
-_INTO_THE_LAST: Final = frozenset("cp install ln rsync scp".split())
+_SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
+_CHANGES_FOLDER: Final = frozenset({"cd", "pushd"})
+_OWN_FOLDER: Final = frozenset({"command_substitution", "process_substitution", "subshell"})
+"""A `cd` inside of these ends with them."""
+_FED: Final = frozenset({"heredoc_body", "herestring_redirect"})
 _READS: Final = frozenset({"<", "<<<"})
+_SLOW: Final = ("|", "<")
+_SLOW_MAX: Final = 2000
+"""The parser takes the square of their number, and looks at no clock meanwhile."""
+_KNOWN_MAX: Final = 64
+_plain_value = re.compile(r"[\w./~-]+")
+
+
+def _never() -> bool:
+    return False
 
 
 class Touched(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,12 +48,14 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         written: targets of redirections, operands of commands that write.
         named: other words with a slash.
-        urls: words with a scheme.
+        urls: words with a scheme, and hosts that are named without one, as `//host`.
+        is_whole: whether all of the script was read; of one that was not more may be touched.
     """
 
     written: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
+    is_whole: bool = True
 
 
 class _Found(msgspec.Struct):
@@ -53,6 +65,8 @@ class _Found(msgspec.Struct):
     written: list[str] = []
     named: list[str] = []
     urls: list[str] = []
+    is_whole: bool = True
+    is_over: Callable[[], bool] = _never
 
     def add(self, place: list[str], path: str) -> None:
         if path.startswith(("/", "~")):
@@ -61,39 +75,90 @@ class _Found(msgspec.Struct):
             place.append(posixpath.join(self.folder, path))
 
 
-def touched_by(script: str) -> Touched:
-    """Return what a script names; never raises. Longer ones than 4 KiB are not read."""
-    found = _Found()
+def touched_by(script: str, is_over: Callable[[], bool] = _never) -> Touched:
+    """Return what a script names; never raises.
+
+    Scripts come from models, and a few take long to parse: after `is_over`, or with more than 2000
+    pipes and redirections, what was found until then is returned.
+    """
+    found = _Found(is_over=is_over)
     _read(script, found, _NESTED_MAX)
     return Touched(
         written=tuple(dict.fromkeys(found.written)),
         named=tuple(dict.fromkeys(found.named)),
         urls=tuple(dict.fromkeys(found.urls)),
+        is_whole=found.is_whole,
     )
 
 
 def _read(script: str, found: _Found, nested: int) -> None:
-    data = script.encode("utf-8", "replace")
-    if nested == 0 or len(data) > SCRIPT_MAX_BYTES:
+    root = None if nested == 0 else _parsed(script.encode("utf-8", "replace").decode(), found)
+    if root is None:
+        found.is_whole = False
         return
-    for node in _in_order(parse(data.decode())):
-        if node.type == "command":
-            _command([word.text for word in command_words(node)], found, nested)
-        elif node.type == "file_redirect":
-            _redirect(node, found)
+    around: list[tuple[int, str | None]] = []
+    for node in _in_order(root):
+        while around and node.start_byte >= around[-1][0]:
+            found.folder = around.pop()[1]
+        if node.type in _OWN_FOLDER:
+            around.append((node.end_byte, found.folder))
+        _take(node, found, nested)
+
+
+def _take(node: Node, found: _Found, nested: int) -> None:
+    if node.type == "command":
+        _command([word.text for word in command_words(node)], found, nested)
+    elif node.type == "file_redirect":
+        _redirect(node, found)
+    elif node.type in _FED and _is_for_a_shell(node):
+        words = [word_of(child).text for child in node.named_children]
+        _read((words[0] if words else _text(node)) or "", found, nested - 1)
+
+
+def _parsed(script: str, found: _Found) -> Node | None:
+    if sum(map(script.count, _SLOW)) > _SLOW_MAX:
+        return None
+    root = parse_within(script, found.is_over)
+    return root and parse_within(_with_known(script, root), found.is_over)
 
 
 def _in_order(root: Node) -> list[Node]:
     return sorted(walk(root), key=lambda node: (node.start_byte, -node.end_byte))
 
 
+def _with_known(script: str, root: Node) -> str:
+    """Put values in place of the variables whose only value stands in the script, and home's."""
+    nodes = [node for node in walk(root) if node.type == "variable_assignment"]
+    names = Counter(_text(node).partition("=")[0] for node in nodes)
+    known = {"HOME": "~"}
+    for node in nodes:
+        name, value = _text(node).partition("=")[0], word_of(node.named_children[-1]).text
+        if names[name] == 1 and value and _plain_value.fullmatch(value) is not None:
+            known[name] = value
+    for name, value in [*known.items()][:_KNOWN_MAX]:
+        script = re.sub(rf"\$(?:{re.escape(name)}(?!\w)|\{{{re.escape(name)}\}})", value, script)
+    return script
+
+
+def _is_for_a_shell(node: Node) -> bool:
+    """Return whether what a command is fed with is a script: `sh <<END`."""
+    around = node.parent
+    while around is not None and around.type not in ("command", "redirected_statement"):
+        around = around.parent
+    inner = [] if around is None else [around, *around.named_children]
+    command = next((each for each in inner if each.type == "command"), None)
+    words = [] if command is None else unwrapped([word.text for word in command_words(command)])
+    return bool(words) and posixpath.basename(words[0] or "") in _SHELLS
+
+
 def _redirect(node: Node, found: _Found) -> None:
     signs = {child.type for child in node.children if not child.is_named}
+    only_reads = signs <= _READS and not node.has_error  # the grammar knows no `<>`
     targets = [child for child in node.named_children if child.type != "file_descriptor"]
     for target in targets:
         text = word_of(target).text
         if text and not text.isdecimal() and not text.startswith("/dev/"):
-            found.add(found.named if signs <= _READS else found.written, text)
+            found.add(found.named if only_reads else found.written, text)
 
 
 def _command(words: list[str | None], found: _Found, nested: int) -> None:
@@ -101,55 +166,44 @@ def _command(words: list[str | None], found: _Found, nested: int) -> None:
     if not words or words[0] is None:
         return
     name, rest = posixpath.basename(words[0]), words[1:]
-    if name == "cd":
+    script = _script(name, rest)
+    if name in _CHANGES_FOLDER:
         _change_folder(rest, found)
-    elif name in _SHELLS and "-c" in rest[:-1]:
-        inner = rest[rest.index("-c") + 1]
-        if inner is not None:
-            _read(inner, found, nested - 1)
+    elif name == "popd":
+        found.folder = None
+    elif script is not None:
+        _read(script, found, nested - 1)
+    elif name == "busybox":
+        _command(rest, found, nested)
     else:
-        operands = [*_operands(rest)]
-        written = _written(name, rest, operands)
-        for text in operands:
+        written = written_by(name, rest)
+        found.urls.extend(reached_by(name, rest))
+        for text in dict.fromkeys([*operands_of(rest), *written]):
             _operand(text, found, written=text in written)
 
 
+def _script(name: str, rest: list[str | None]) -> str | None:
+    """Return the script of `bash -lc SCRIPT`, and what `eval` joins, where it stands there."""
+    if name == "eval" and None not in rest:
+        return " ".join(map(str, rest))
+    flags = [at for at, text in enumerate(rest) if text and _runs_next(text)]
+    given = rest[flags[0] + 1 : flags[0] + 2] if name in _SHELLS and flags else []
+    return given[0] if given else None
+
+
+def _runs_next(text: str) -> bool:
+    return text.startswith("-") and not text.startswith("--") and text.endswith("c")
+
+
 def _change_folder(rest: list[str | None], found: _Found) -> None:
-    target = rest[0] if len(rest) == 1 else None
+    given = [text for text in rest if text is None or text == "-" or not text.startswith("-")]
+    target = given[0] if len(given) == 1 else "~" if not given else None
     if target is None or target == "-":
         found.folder = None
     elif target.startswith(("/", "~")):
         found.folder = target
     elif found.folder is not None:
         found.folder = posixpath.join(found.folder, target)
-
-
-def _operands(rest: list[str | None]) -> Iterator[str]:
-    flags_end = False
-    for text in rest:
-        if text == "--":
-            flags_end = True
-        elif text and (flags_end or not text.startswith("-")):
-            yield text
-        elif text and "=" in text:
-            yield text.partition("=")[2]
-
-
-def _written(name: str, rest: list[str | None], operands: list[str]) -> frozenset[str]:
-    """Return those operands that the command changes."""
-    if name in _WRITERS:
-        return frozenset(operands)
-    if name in _AFTER_THE_FIRST or (name == "sed" and _in_place(rest)):
-        return frozenset(operands[1:])
-    if name in _INTO_THE_LAST:
-        return frozenset(operands[-1:])
-    if name == "find" and not _FIND_ACTIONS.isdisjoint(rest):
-        return frozenset(itertools.takewhile(lambda text: not text.startswith("-"), map(str, rest)))
-    return frozenset(text for text in operands if name == "dd" and text.startswith("of="))
-
-
-def _in_place(rest: list[str | None]) -> bool:
-    return any(text and text.startswith(("-i", "--in-place")) for text in rest)
 
 
 def _operand(text: str, found: _Found, *, written: bool) -> None:
@@ -159,3 +213,7 @@ def _operand(text: str, found: _Found, *, written: bool) -> None:
         found.add(found.written, text.removeprefix("of="))
     elif "/" in text:
         found.add(found.named, text)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

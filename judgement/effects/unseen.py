@@ -1,9 +1,11 @@
 """A script that runs a program which does not stand in it: nobody can say what it does.
 
-An interpreter gets such a program through a pipe, or from a substitution. Source: SPEC C3, C5.
+An interpreter gets such a program through a pipe, from a substitution, or from a file that the
+script has just brought. Source: SPEC C3, C5.
 """
 
 import posixpath
+from collections.abc import Iterator
 from typing import Final
 
 from tree_sitter import Node
@@ -14,7 +16,9 @@ from pmcl.judgement.effects.shell import (
     parse,
     unwrapped,
     walk,
+    word_of,
 )
+from pmcl.judgement.effects.targets import operands_of, written_by
 
 __all__ = ["runs_unseen"]
 
@@ -22,6 +26,7 @@ _INTERPRETERS: Final = frozenset(
     "ash bash csh dash fish ksh node perl php pwsh python python2 python3 ruby sh zsh".split()
 )
 _READERS: Final = frozenset({".", "eval", "source"})
+_DOWNLOADERS: Final = frozenset("aria2c curl ftp http https rsync scp sftp wget xh".split())
 _SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
 _STANDARD_INPUT: Final = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0"})
 
@@ -31,8 +36,8 @@ def runs_unseen(script: str) -> bool:
     data = script.encode("utf-8", "replace")
     if len(data) > SCRIPT_MAX_BYTES:
         return False
-    nodes = [*walk(parse(data.decode()))]
-    return any(
+    nodes = sorted(walk(parse(data.decode())), key=lambda node: node.start_byte)
+    return _runs_download([node for node in nodes if node.type == "command"]) or any(
         (node.type == "command" and _runs_substitution(node))
         or (node.type == "pipeline" and _runs_pipe(node))
         for node in nodes
@@ -65,6 +70,55 @@ def _runs_substitution(command: Node) -> bool:
         at = next((i for i, text in enumerate(rest) if not _is_flag(text)), len(rest))
         given = given[at : at + 1]  # the program; what follows are its arguments
     return any(inner.type in _SUBSTITUTIONS for child in given for inner in walk(child))
+
+
+def _runs_download(commands: list[Node]) -> bool:
+    """Return whether a command runs a file that an earlier one brought, told by its bare name."""
+    brought: set[str] = set()
+    for command in commands:
+        if not brought.isdisjoint(_run_files(command)):
+            return True
+        name, rest = _name_and_rest(command)
+        if name in _DOWNLOADERS:
+            sources = [text for text in operands_of(rest) if "/" in text]
+            places = [*_redirected(command), *written_by(name, rest), *_piped_on(command)]
+            brought.update(_bare(text.partition("?")[0]) for text in (*sources, *places))
+    return False
+
+
+def _run_files(command: Node) -> Iterator[str]:
+    """Yield the bare names of the files that a command may run."""
+    words = unwrapped([word.text for word in command_words(command)])
+    if words and words[0] is not None and "/" in words[0]:
+        yield _bare(words[0])
+    name, rest = _name_and_rest(command)
+    if name in _INTERPRETERS | _READERS:
+        program = next((text for text in rest if text and not _is_flag(text)), "")
+        yield from map(_bare, filter(None, (program, *_redirected(command))))
+
+
+def _piped_on(command: Node) -> Iterator[str]:
+    """Yield the files that commands in the same pipeline write: `curl x | tee a`."""
+    pipeline = command.parent
+    if pipeline is not None and pipeline.type == "pipeline":
+        for node in pipeline.named_children:
+            yield from _redirected(node)
+            yield from written_by(*_name_and_rest(node)) if node.type == "command" else ()
+
+
+def _redirected(command: Node) -> Iterator[str]:
+    """Yield the files that a command's input comes from and its output goes to."""
+    around = command.parent
+    while around is not None and around.type == "pipeline":
+        around = around.parent
+    if around is not None and around.type == "redirected_statement":
+        for node in around.named_children:
+            targets = node.named_children if node.type == "file_redirect" else []
+            yield from (text for text in (word_of(target).text for target in targets) if text)
+
+
+def _bare(path: str) -> str:
+    return posixpath.basename(path.rstrip("/"))
 
 
 def _is_flag(text: str | None) -> bool:

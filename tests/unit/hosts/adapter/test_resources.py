@@ -31,6 +31,19 @@ def found(cwd: Path | None, **arguments: Any) -> list[tuple[str, str]]:
         ({"command": "rm x"}, ("path", "{cwd}/x")),
         ({"command": "echo a > ~/x"}, ("path", "{home}/x")),
         ({"command": "curl https://example.org"}, ("host", "example.org")),
+        ({"command": "ssh amy@example.org ls"}, ("host", "example.org")),
+        ({"command": ["rm", "a b"]}, ("path", "{cwd}/a b")),
+        ({"command": "tee", "args": ["a b"]}, ("path", "{cwd}/a b")),
+        ({"anything": "/etc/hosts"}, ("path", "/etc/hosts")),
+        ({"anything": "~/x"}, ("path", "{home}/x")),
+        ({"anything": "a/../../x"}, ("path", "{cwd.parent}/x")),
+        ({"anything": ["--out=/etc/hosts"]}, ("path", "/etc/hosts")),
+        ({"anything": ["-o/etc/hosts"]}, ("path", "/etc/hosts")),
+        ({"edits": {"/etc/hosts": "a"}}, ("path", "/etc/hosts")),
+        ({"text_file": "/etc/hosts"}, ("path", "/etc/hosts")),
+        ({"path": "https://a/../../etc"}, ("path", "{cwd}/etc")),
+        ({"uri": "FILE:/etc/hosts"}, ("path", "/etc/hosts")),
+        ({"url": "https:\\\\example.org/x"}, ("host", "example.org")),
     ],
 )
 def test_an_argument_names_a_resource(
@@ -47,6 +60,10 @@ def test_an_argument_names_a_resource(
         {"file_content": "see https://example.org for it"},
         {"file_id": "12"},
         {"note": "send it to amy"},
+        {"text": "../x is a path"},
+        {"message": "/etc/hosts"},
+        {"anything": "/nowhere-to-be-found/x"},
+        {"anything": "and/or, e.g. this"},
         {"path": ""},
         {"count": 3},
     ],
@@ -87,6 +104,25 @@ def test_a_path_that_cannot_be_resolved_is_refused(tmp_path: Path) -> None:
 def test_an_overlong_value_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="allowed: 4096 characters"):
         found(tmp_path, recipient="a" * 5000)
+
+
+def test_an_overly_nested_argument_is_refused(tmp_path: Path) -> None:
+    nested: dict[str, Any] = {"path": "/etc/hosts"}
+    for _ in range(30):
+        nested = {"a": nested}
+    assert found(tmp_path, a=nested) == [("path", "/etc/hosts")]
+    with pytest.raises(ContractError, match="allowed: 32 levels"):
+        found(tmp_path, a={"a": {"a": nested}})
+
+
+def test_a_command_that_takes_long_to_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="allowed: a command that is short to read"):
+        found(tmp_path, command="a|" * 2001)
+
+
+def test_an_address_without_a_host_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="allowed: an address"):
+        found(tmp_path, url="https://")
 
 
 def test_what_the_adapter_knows_is_kept(tmp_path: Path) -> None:
