@@ -70,6 +70,7 @@ from pmcl.bus.streams import (
 )
 from pmcl.bus.subscription import Handler, Subscription
 from pmcl.bus.tasks import background_tasks, light_tasks
+from pmcl.bus.tracing import SpanKind, begin_span, fail_span, span, traceparent, untraced
 
 __all__ = [
     "ACK_WAIT_S",
@@ -109,6 +110,7 @@ __all__ = [
     "ServerConfig",
     "ServerError",
     "ServerLockedError",
+    "SpanKind",
     "Stored",
     "StreamConfigError",
     "StreamLimits",
@@ -120,11 +122,13 @@ __all__ = [
     "append_batch",
     "append_pipelined",
     "background_tasks",
+    "begin_span",
     "check_server",
     "consumer_state",
     "core_permissions",
     "delete_message",
     "ensure_streams",
+    "fail_span",
     "find_nats_server",
     "healthy",
     "host_permissions",
@@ -141,11 +145,14 @@ __all__ = [
     "rewind_consumers",
     "run_server",
     "server_configuration",
+    "span",
     "stored_message",
     "stored_messages",
     "stream_state",
     "subject_counts",
+    "traceparent",
     "trim_intake",
+    "untraced",
     "varz",
     "write_private",
 ]

@@ -55,11 +55,24 @@ _last_sequence = re.compile(r"wrong last sequence: (\d+)")
 
 
 class LogRow(msgspec.Struct, frozen=True):
-    """One row of the journal on its way to LOG; `hash` travels as the header `Pmcl-Hash`."""
+    """One row of the journal on its way to LOG.
+
+    Attributes:
+        hash: travels as the header `Pmcl-Hash`.
+        traceparent: travels under its own name, if it is known. It is no part of the record: a row
+            that is appended from the journal later has none.
+    """
 
     subject: str
     body: bytes
     hash: str
+    traceparent: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that the row itself has in LOG."""
+        chained = {headers.CHAIN_HASH: self.hash}
+        return chained | {headers.TRACEPARENT: self.traceparent} if self.traceparent else chained
 
 
 class Outgoing(msgspec.Struct, frozen=True):
@@ -99,10 +112,9 @@ async def append_pipelined(
     try:
         for offset, row in enumerate(rows):
             fence = {EXPECTED_LAST: str(expected_last + offset), EXPECTED_STREAM: LOG}
-            fence[headers.CHAIN_HASH] = row.hash
             sent.append(
                 await connection.send_request(
-                    row.subject, row.body, headers=fence, timeout_s=timeout_s
+                    row.subject, row.body, headers=fence | row.headers, timeout_s=timeout_s
                 )
             )
         await asyncio.wait(sent)
@@ -134,7 +146,7 @@ async def append_batch(
         BusClosedError, BusBusyError: nothing is stored, for the commit was not sent.
         UncertainAppendError: all or nothing is stored.
     """
-    messages = [Outgoing(row.subject, row.body, {headers.CHAIN_HASH: row.hash}) for row in rows]
+    messages = [Outgoing(row.subject, row.body, row.headers) for row in rows]
     fence = {EXPECTED_LAST: str(expected_last), EXPECTED_STREAM: stream}
     last = await _commit(connection, stream, messages, fence, timeout_s)
     if last != expected_last + len(rows):

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from pmcl.bus import BusClosedError, Connection, NoRespondersError
+from pmcl.bus import BusClosedError, Connection, NoRespondersError, traceparent
 from pmcl.contracts import (
     BusError,
     BusyError,
@@ -76,6 +76,8 @@ async def ask(
         headers.NUMBER: str(watermark[1]),
         headers.BUDGET_MS: str(max(1, int(timeout_s * 1000))),
     }
+    if trace := traceparent():
+        fields[headers.TRACEPARENT] = trace
     reply = await connection.request(subject, body, headers=fields, timeout_s=timeout_s)
     try:
         decoded = _decoder(answer).decode(reply.data)

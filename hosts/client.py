@@ -10,7 +10,7 @@ from typing import Any, Unpack, cast
 import anyio
 import structlog
 
-from pmcl.bus import background_tasks, open_connection
+from pmcl.bus import SpanKind, background_tasks, open_connection, span, untraced
 from pmcl.contracts import (
     PREFIX,
     STORED_PREFIX,
@@ -75,9 +75,10 @@ class Host:
         ):
             session = Session(config, connection, file)
             await connection.subscribe(_lease_ended(config), lambda _: session.keeper.wake())
-            tasks.start_soon(session.delivery.run)
-            tasks.start_soon(session.keeper.run)
-            tasks.start_soon(session.outstanding.run, session.delivery.wake)
+            with untraced():
+                tasks.start_soon(session.delivery.run)
+                tasks.start_soon(session.keeper.run)
+                tasks.start_soon(session.outstanding.run, session.delivery.wake)
             try:
                 await session.keeper.wait(config.deadline_ms / 1000)
                 yield cls(session)
@@ -112,12 +113,14 @@ class Host:
                 been, the ledger still does not count it.
             HostError: the host's file is full.
         """
-        (evidence_id,) = await self._observer.observe([fields])
+        (evidence_id,) = await self.observe_many([fields])
         return evidence_id
 
     async def observe_many(self, observed: Sequence[ObservationFields]) -> list[str]:
         """Return the evidence ids, in order, once all are stored. Raises as `observe`."""
-        return await self._observer.observe(observed)
+        size = {"pmcl.observations": len(observed)}
+        with span("pmcl.host.observe", kind=SpanKind.PRODUCER, attributes=size):
+            return await self._observer.observe(observed)
 
     async def check(self, proposal: Proposal) -> Verdict:
         """Return the verdict on a proposal, within `deadline_ms`, whoever answers or not.
@@ -126,7 +129,10 @@ class Host:
             RefusedError: the request itself was refused; nothing may be dispatched.
             HostError: this host may not ask any more.
         """
-        return await self._checker.check(proposal)
+        with span("pmcl.host.check", kind=SpanKind.CLIENT) as checking:
+            verdict = await self._checker.check(proposal)
+            checking.set_attribute("pmcl.status", verdict.status)
+            return verdict
 
     def dispatch(self, verdict: Verdict, proposal: Proposal) -> Dispatch:
         """Return the block in which the tool may run, once.

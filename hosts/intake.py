@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 import structlog
 
-from pmcl.bus import Connection, JetStreamError, Message
+from pmcl.bus import Connection, JetStreamError, Message, traceparent
 from pmcl.contracts import BusError, headers
 from pmcl.outbox import message_id
 
@@ -44,11 +44,13 @@ _acks = msgspec.json.Decoder(_PubAck)
 
 def headers_of(message: Numbered) -> dict[str, str]:
     """Return the headers of a numbered message."""
-    return {
+    fields = {
         headers.EPOCH: message.epoch,
         headers.NUMBER: str(message.number),
         headers.MSG_ID: message_id(message.epoch, message.number, message.body),
     }
+    trace = traceparent()
+    return fields | {headers.TRACEPARENT: trace} if trace else fields
 
 
 async def store_each(

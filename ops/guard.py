@@ -13,6 +13,7 @@ from pmcl.hosts.adapter import Mediator
 from pmcl.hosts.guard import GuardedServer, guard_command, guard_url, name_of
 from pmcl.ops.known_hosts import find_host
 from pmcl.ops.settings import Settings
+from pmcl.ops.tracing import export_traces
 
 __all__ = ["GuardOptions", "NothingToGuardError", "guard"]
 
@@ -56,7 +57,7 @@ async def guard(settings: Settings, options: GuardOptions) -> int:
         cwd=None if url else Path.cwd(),
         is_transparent=options.transparent,
     )
-    async with Host.connect(find_host(settings, options.host)) as host:
+    async with export_traces(), Host.connect(find_host(settings, options.host)) as host:
         mediator = Mediator(host)
         if url is not None:
             return await guard_url(url, headers, guarded, mediator)

@@ -5,6 +5,7 @@ from pathlib import Path
 from pmcl.hosts.mcp import serve_mcp
 from pmcl.ops.known_hosts import find_host
 from pmcl.ops.settings import Settings
+from pmcl.ops.tracing import export_traces
 
 __all__ = ["mcp"]
 
@@ -16,4 +17,5 @@ async def mcp(settings: Settings, *, host: str | None) -> None:
         HostNotFoundError, KeyringError, ProfileError: the host's files cannot be used.
         RefusedError, HostError, LedgerError: the host cannot begin.
     """
-    await serve_mcp(find_host(settings, host), Path.cwd())
+    async with export_traces():
+        await serve_mcp(find_host(settings, host), Path.cwd())

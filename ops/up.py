@@ -10,13 +10,14 @@ import anyio
 from pmcl.ops.cell import run_cell
 from pmcl.ops.console import console, print_json
 from pmcl.ops.settings import Settings
+from pmcl.ops.tracing import export_traces
 
 __all__ = ["up"]
 
 
 async def up(settings: Settings, *, as_json: bool) -> None:
     """Run until SIGINT or SIGTERM, then drain; SIGHUP loads the hosts again."""
-    async with _signals() as signals, run_cell(settings) as cell:
+    async with _signals() as signals, export_traces(), run_cell(settings) as cell:
         if as_json:
             told = {"ready": True, "url": cell.url, "gateway": cell.gateway_url, "pid": os.getpid()}
             print_json(told)

@@ -26,6 +26,7 @@ from pmcl.bus import (
 from pmcl.contracts import BusError
 from pmcl.outbox import journal
 from pmcl.outbox.repair import settle_log
+from pmcl.outbox.row_traces import RowTraces
 from pmcl.store import Reader, StoreUnavailableError, open_reader
 
 __all__ = ["OpenAdmin", "Relay", "RelayConfig"]
@@ -74,6 +75,7 @@ class Relay:
         self._last = 0
         self._repairs = 0
         self._offered: list[journal.JournalRow] = []
+        self._traces = RowTraces()
         self._due = 0.0
         connection.on_ready(self._suspect)
 
@@ -91,8 +93,12 @@ class Relay:
         """New rows may wait."""
         self._woken.set()
 
-    def offer(self, rows: Sequence[journal.JournalRow]) -> None:
-        """Take rows that were just committed, so that they need not be read; no more than that."""
+    def offer(self, rows: Sequence[journal.JournalRow], trace: str = "") -> None:
+        """Take rows that were just committed, so that they need not be read; no more than that.
+
+        `trace` is the `traceparent` that they go on under.
+        """
+        self._traces.offer(rows, trace)
         if len(self._offered) < self._config.batch_rows:
             self._offered.extend(rows)
 
@@ -189,14 +195,19 @@ class Relay:
             await anyio.sleep_until(paced)
 
     async def _append(self, rows: list[journal.JournalRow]) -> int:
-        sent = [LogRow(row.subject, row.body, row.hash) for row in rows]
         timeout_s = self._config.timeout_s
-        if len(rows) <= self._config.pipelined_rows:
-            return await append_pipelined(self._connection, sent, self._last, timeout_s)
-        return await append_batch(self._connection, LOG, sent, self._last, timeout_s)
+        with self._traces.appending(rows) as traces:
+            sent = [
+                LogRow(row.subject, row.body, row.hash, traces.get(row.sequence, ""))
+                for row in rows
+            ]
+            if len(rows) <= self._config.pipelined_rows:
+                return await append_pipelined(self._connection, sent, self._last, timeout_s)
+            return await append_batch(self._connection, LOG, sent, self._last, timeout_s)
 
     def _move(self, last: int) -> None:
         self._last = last
+        self._traces.appended(last)
         self._moved.set()
         self._moved = anyio.Event()
 

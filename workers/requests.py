@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from anyio.abc import TaskGroup
 
-from pmcl.bus import Connection, Message, Subscription, light_tasks
+from pmcl.bus import Connection, Message, SpanKind, Subscription, light_tasks, span
 from pmcl.contracts import (
     PREFIX,
     BusError,
@@ -19,6 +19,7 @@ from pmcl.contracts import (
     Contract,
     ContractError,
     ErrorReply,
+    Evaluation,
     EvidencePendingError,
     LedgerUnavailableError,
     RefusedError,
@@ -100,14 +101,20 @@ class RequestLoop:
             return
         kind, began_s = message.subject.split(".")[2], time.perf_counter()
         self._signals.taken(kind)
-        reply = await self._reply(message)
+        with span(f"pmcl.{kind}", parent=message.headers, kind=SpanKind.SERVER) as receiving:
+            reply = await self._reply(message)
+            receiving.set_attributes(_told(reply))
+            if reply is not None:
+                await self._settle(message, reply)
         self._signals.answered(kind, _answer_of(reply), time.perf_counter() - began_s)
-        if reply is None:
-            return
-        try:
-            await self._connection.publish(message.reply, encode(reply))
-        except BusError as error:
-            log.warning("request.reply_lost", subject=message.subject, error=type(error).__name__)
+
+    async def _settle(self, message: Message, reply: Contract) -> None:
+        with span("pmcl.settle"):
+            try:
+                await self._connection.publish(message.reply, encode(reply))
+            except BusError as error:
+                lost = type(error).__name__
+                log.warning("request.reply_lost", subject=message.subject, error=lost)
 
     async def _reply(self, message: Message) -> Contract | None:
         try:
@@ -150,12 +157,14 @@ class RequestLoop:
             epoch=epoch_of(message.headers) if headers.EPOCH in message.headers else "",
             number=whole_number(message.headers, headers.NUMBER, 0),
         )
-        prepared = await worker.prepare(incoming)
+        with span("pmcl.prepare"):
+            prepared = await worker.prepare(incoming)
         ends = anyio.current_time() + budget_s / 2
         while True:
             count = self._commits.count
             try:
-                return await self._units.answer(worker, incoming, prepared)
+                with span("pmcl.decide"):
+                    return await self._units.answer(worker, incoming, prepared)
             except Behind as behind:
                 # Only this wait is cut: a unit that is under way may be committed.
                 if not await self._committed_since(count, ends):
@@ -205,6 +214,15 @@ def _answer_of(reply: Contract | None) -> str:
     if reply is None:
         return "late"
     return reply.code if isinstance(reply, ErrorReply) else "answered"
+
+
+def _told(reply: Contract | None) -> dict[str, str]:
+    """Return what a span says of a reply; no content."""
+    told = {"pmcl.answer": _answer_of(reply)}
+    if isinstance(reply, Evaluation):
+        told["pmcl.evaluation_id"] = reply.evaluation_id
+        told["pmcl.status"] = reply.checkpoint_status
+    return told
 
 
 def _error_reply(error: RefusedError) -> ErrorReply:

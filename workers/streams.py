@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from pmcl.bus import Connection, Delivery, Message
+from pmcl.bus import Connection, Delivery, Message, SpanKind, span
 from pmcl.contracts import (
     BusError,
     DeadLetter,
@@ -48,8 +48,18 @@ class StreamHandler:
 
     async def handle(self, delivery: Delivery) -> None:
         """Settle one delivery: ack, delayed nak, or dead letter and then term."""
-        key = (delivery.message.subject, delivery.stream_sequence)
-        settlement = await self._settle(delivery, key)
+        message = delivery.message
+        with span(f"pmcl.{self.worker.name}", parent=message.headers, kind=SpanKind.CONSUMER):
+            await self._handle(delivery, (message.subject, delivery.stream_sequence))
+
+    async def _handle(self, delivery: Delivery, key: tuple[str, int]) -> None:
+        settlement = await self._process_once(delivery, key)
+        with span("pmcl.settle", attributes={"pmcl.settlement": type(settlement).__name__.lower()}):
+            await self._settle(delivery, key, settlement)
+
+    async def _settle(
+        self, delivery: Delivery, key: tuple[str, int], settlement: Settlement
+    ) -> None:
         match settlement:
             case Done():
                 self._failures.pop(key, None)
@@ -59,7 +69,7 @@ class StreamHandler:
             case Reject(reason=reason):
                 await self._bury(delivery, key, reason)
 
-    async def _settle(self, delivery: Delivery, key: tuple[str, int]) -> Settlement:
+    async def _process_once(self, delivery: Delivery, key: tuple[str, int]) -> Settlement:
         try:
             return await self._process(delivery.message)
         except (StoreBusyError, StoreUnavailableError) as error:
@@ -90,8 +100,10 @@ class StreamHandler:
             )
             body = decode(message.data, *self.worker.accepts)
             incoming = msgspec.structs.replace(incoming, body=body)
-            prepared = await self.worker.prepare(incoming)
-            return await self._units.numbered(self.worker, incoming, prepared)
+            with span("pmcl.prepare"):
+                prepared = await self.worker.prepare(incoming)
+            with span("pmcl.decide"):
+                return await self._units.numbered(self.worker, incoming, prepared)
         except DetectorMissingError:
             raise  # no fault of the message, which was acknowledged: it waits for the repair
         except RefusedError as refused:

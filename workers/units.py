@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from pmcl.bus import traceparent
 from pmcl.contracts import Cause, Contract, Event, Received, Refused, RefusedError
 from pmcl.ledger import payloads, record
 from pmcl.outbox import UnitOfWork, inbox, journal
@@ -36,11 +37,11 @@ class _Postponed(Exception):  # noqa: N818 - carries a settlement out of the rol
         self.settlement = settlement
 
 
-Offer = Callable[[Sequence[journal.JournalRow]], None]
-"""Takes the journal rows of a unit once they are committed."""
+Offer = Callable[[Sequence[journal.JournalRow], str], None]
+"""Takes the journal rows of a unit once they are committed, and the `traceparent` of its span."""
 
 
-def _ignore(rows: Sequence[journal.JournalRow]) -> None:
+def _ignore(rows: Sequence[journal.JournalRow], trace: str) -> None:
     """Let the relay read the rows."""
 
 
@@ -116,7 +117,7 @@ class Units:
             self._signals.not_committed()
             raise
         self._signals.committed(time.perf_counter() - began_s)
-        self._offer(published)
+        self._offer(published, traceparent())
         return result
 
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pmcl.bus import SpanKind, span
 from pmcl.contracts import BusyError
 from pmcl.hosts.gateway.access import Caller, authenticate
 from pmcl.hosts.gateway.body import read_json, read_raw
@@ -96,9 +97,12 @@ class _Methods:
 def _handler(
     operation: Operation, config: GatewayConfig, sessions: Sessions, counter: _HostCounter
 ) -> Handler:
+    name = f"{operation.method} {operation.path}"
+
     async def handle(request: Request) -> Response:
         caller = authenticate(request.headers.get("authorization"), config)
-        with counter.counted(caller):
+        traced = span(name, parent=request.headers, kind=SpanKind.SERVER)
+        with counter.counted(caller), traced:
             asked = await _asked(operation, request, config.body_s)
             call = Call(caller, sessions, next(iter(request.path_params.values()), ""))
             return json_response(await operation.handle(call, asked), operation.status)

@@ -33,12 +33,12 @@ class Signals(RuntimeSignals):
         for identity, connection in (("relay", sources.relaying), ("worker", sources.working)):
             connection.on_ready(partial(self._counters.reconnected, identity))
 
-    def offer(self, rows: Sequence[JournalRow]) -> None:
-        """Rows were committed."""
+    def offer(self, rows: Sequence[JournalRow], trace: str) -> None:
+        """Rows were committed, in the span that `trace` names."""
         if rows:
             self._vitals.committed(rows[-1].sequence)
             self._counters.committed(rows)
-        self._relay.offer(rows)
+        self._relay.offer(rows, trace)
 
     def committed(self, seconds: float) -> None:
         """A unit is committed."""

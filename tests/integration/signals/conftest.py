@@ -2,23 +2,36 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from pmcl.bus import Connection, Credentials
+from pmcl.hosts import HostConfig
 from pmcl.ops.cell import Cell, run_cell
 from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
 from tests.integration.gateway.wire import Wire
 from tests.integration.hosts.sidecar import until
+from tests.unit.workers.desk import AUTHORITY
 
 
 class House:
-    """A sidecar of the test's own, and a caller of its gateway."""
+    """A sidecar of the test's own, a caller of its gateway, and an operator."""
 
-    def __init__(self, cell: Cell, settings: Settings, key: str) -> None:
+    def __init__(
+        self, cell: Cell, settings: Settings, known: Credentials, operator: Connection
+    ) -> None:
         assert cell.gateway_url is not None
         self.cell = cell
         self.settings = settings
-        self.wire = Wire(cell.gateway_url, key)
+        self.operator = operator
+        self.wire = Wire(cell.gateway_url, known.seed)
+        self.config = HostConfig(
+            credentials=msgspec.structs.replace(known, url=cell.url),
+            authority=AUTHORITY,
+            state_dir=settings.state_dir / "hosts",
+            close_ms=200,
+        )
 
     async def ill(self) -> set[str]:
         """The parts that do not do their work."""
@@ -48,8 +61,8 @@ class House:
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     settings = Settings(state_dir=tmp_path / "state")
     (known,) = register_hosts(settings, ["s"], "agent")
-    async with run_cell(settings) as cell:
-        yield House(cell, settings, known.seed)
+    async with run_cell(settings) as cell, cell.connect("operator") as operator:
+        yield House(cell, settings, known, operator)
 
 
 @pytest.fixture
