@@ -52,6 +52,7 @@ from pmcl.bus.keys import (
 )
 from pmcl.bus.message import STREAM_SEQUENCE, Message
 from pmcl.bus.monitor import check_server, healthy, varz
+from pmcl.bus.page import Page, Place, StoredMessage, find_place, read_page
 from pmcl.bus.pull import Delivery, PullConfig, pull
 from pmcl.bus.server import EmbeddedServer, run_server
 from pmcl.bus.server_config import Ports, ServerConfig, prepare_server, server_configuration
@@ -105,6 +106,8 @@ __all__ = [
     "MessageTooLargeError",
     "NoRespondersError",
     "Outgoing",
+    "Page",
+    "Place",
     "Ports",
     "PullConfig",
     "ServerConfig",
@@ -112,6 +115,7 @@ __all__ = [
     "ServerLockedError",
     "SpanKind",
     "Stored",
+    "StoredMessage",
     "StreamConfigError",
     "StreamLimits",
     "StreamMissingError",
@@ -130,6 +134,7 @@ __all__ = [
     "ensure_streams",
     "fail_span",
     "find_nats_server",
+    "find_place",
     "healthy",
     "host_permissions",
     "light_tasks",
@@ -140,6 +145,7 @@ __all__ = [
     "publish_batch",
     "publish_stored",
     "pull",
+    "read_page",
     "recreate_log",
     "replay_intake",
     "rewind_consumers",

@@ -15,6 +15,7 @@ from pmcl.contracts import CHECKPOINT_VERBS, LEASE_VERBS, PREFIX, STORED_PREFIX,
 
 __all__ = [
     "DURABLES",
+    "READER",
     "REQUESTS",
     "SERVICES",
     "accounts_configuration",
@@ -27,6 +28,9 @@ DURABLES: Final[Mapping[str, str]] = {
     "outcome": f"{PREFIX}.outcome.*.*",
 }
 """The durable consumers of INTAKE and what they are for."""
+
+READER: Final = "replay"
+"""The name of the consumer that a page is read by; it is gone when the page is read."""
 
 REQUESTS: Final = ("checkpoint", "context", "lease", "ops")
 """The kinds that a worker answers."""
@@ -83,6 +87,7 @@ def core_permissions(identity: Identity) -> Permissions:
                 "$JS.API.STREAM.INFO.INTAKE",
                 "$JS.API.STREAM.MSG.GET.DEADLETTERS",
                 *(subject for durable in DURABLES for subject in _consuming(durable)),
+                *_reading(),
                 "_INBOX.>",
                 "_R_.>",  # where a reply to an imported request goes
             ), (*requests, inboxes)
@@ -92,6 +97,12 @@ def _consuming(durable: str) -> Iterable[str]:
     yield f"$JS.API.CONSUMER.MSG.NEXT.INTAKE.{durable}"
     yield f"$JS.API.CONSUMER.INFO.INTAKE.{durable}"
     yield f"$JS.ACK.INTAKE.{durable}.>"
+
+
+def _reading() -> Iterable[str]:
+    """Yield what it takes to read INTAKE again; the durable consumers stay out of reach."""
+    for verb in ("CREATE", "DELETE", "MSG.NEXT"):
+        yield f"$JS.API.CONSUMER.{verb}.INTAKE.{READER}"
 
 
 def accounts_configuration(keyring: Keyring) -> str:

@@ -160,6 +160,7 @@ from pmcl.contracts.record_events import (
     PayloadErased,
     PayloadRetaken,
 )
+from pmcl.contracts.replay import Replay, Replayed, Selection
 from pmcl.contracts.stopping import Resume, Stop, StopState
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
@@ -297,12 +298,15 @@ __all__ = [
     "Reflection",
     "Refused",
     "RefusedError",
+    "Replay",
+    "Replayed",
     "Resource",
     "Resources",
     "Resume",
     "ResumeLease",
     "Reversibility",
     "SecretInNameError",
+    "Selection",
     "SelfModelPart",
     "SelfModelProposed",
     "ShowApproval",

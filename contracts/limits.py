@@ -24,6 +24,7 @@ __all__ = [
     "MESSAGE_MAX_BYTES",
     "PLAN_RESOURCES_MAX",
     "PLAN_STEPS_MAX",
+    "REPLAY_PAGE_MAX",
     "STOP_MS",
     "VERDICT_TTL_MS",
 ]
@@ -49,6 +50,9 @@ APPROVAL_TTL_MS: Final = 600_000
 APPROVAL_TTL_MAX_MS: Final = 86_400_000
 APPROVALS_WAITING_MAX: Final = 64
 """Pending and granted approvals of one host."""
+
+REPLAY_PAGE_MAX: Final = 2_048
+"""The most stored messages that one request of an operator hands to their workers again."""
 
 CELL_QUEUE: Final = 256
 HOST_QUEUE: Final = 32

@@ -41,6 +41,7 @@ OPS_VERBS: Final = (
     "deny",
     "erase",
     "redrive",
+    "replay",
     "resume",
     "stop",
 )

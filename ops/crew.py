@@ -20,6 +20,7 @@ from pmcl.workers import (
     OutcomeWorker,
     RecordWorker,
     RedriveWorker,
+    ReplayWorker,
     RequestWorker,
     StopWorker,
     StreamHandler,
@@ -49,10 +50,12 @@ def crew_of(
     key, rules = judging
     times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
     reading = (ObserveWorker(key, registry.allowed_trust), OutcomeWorker())
+    streams = tuple(StreamHandler(working, units, worker) for worker in reading)
     operators = (
         ApprovalWorker(),
         RecordWorker(),
         RedriveWorker(working, reading),
+        ReplayWorker(working, units, streams),
         StopWorker(),
     )
     return Crew(
@@ -63,6 +66,6 @@ def crew_of(
             LeaseWorker(key, times),
             OperatorWorker(*operators),
         ),
-        streams=tuple(StreamHandler(working, units, worker) for worker in reading),
+        streams=streams,
         slots=settings.stream_slots,
     )

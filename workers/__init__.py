@@ -11,6 +11,7 @@ from pmcl.workers.operators import OperatorWorker
 from pmcl.workers.outcome import OutcomeWorker
 from pmcl.workers.record import RecordWorker, record_backup
 from pmcl.workers.redriving import LETTER_MAX_BYTES, RedriveWorker
+from pmcl.workers.replaying import ReplayWorker
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.retaking import Retaker
 from pmcl.workers.signals import RuntimeSignals
@@ -46,6 +47,7 @@ __all__ = [
     "RecordWorker",
     "RedriveWorker",
     "Reject",
+    "ReplayWorker",
     "RequestLimits",
     "RequestLoop",
     "RequestWorker",

@@ -71,7 +71,7 @@ class StreamHandler:
 
     async def _process_once(self, delivery: Delivery, key: tuple[str, int]) -> Settlement:
         try:
-            return await self._process(delivery.message)
+            return await self.process(delivery.message)
         except (StoreBusyError, StoreUnavailableError) as error:
             log.warning("stream.postponed", worker=self.worker.name, error=type(error).__name__)
             return Retry(_RETRY_MS)
@@ -86,7 +86,13 @@ class StreamHandler:
                 return Retry(_RETRY_MS * 2**attempt)
             return Reject(type(error).__name__)
 
-    async def _process(self, message: Message) -> Settlement:
+    async def process(self, message: Message, *, dry_run: bool = False) -> Settlement:
+        """Return how a message was settled; with `dry_run`, how it would be: nothing is written.
+
+        Raises:
+            StoreBusyError, StoreUnavailableError, DetectorMissingError: it must wait.
+            Exception: whatever the worker raised; nothing was written.
+        """
         subject = parse_subject(message.subject)
         if subject.kind != self.worker.kind:
             return Done()
@@ -103,13 +109,13 @@ class StreamHandler:
             with span("pmcl.prepare"):
                 prepared = await self.worker.prepare(incoming)
             with span("pmcl.decide"):
-                return await self._units.numbered(self.worker, incoming, prepared)
+                return await self._units.numbered(self.worker, incoming, prepared, dry_run=dry_run)
         except DetectorMissingError:
             raise  # no fault of the message, which was acknowledged: it waits for the repair
         except RefusedError as refused:
-            log.info("stream.refused", subject=message.subject, code=refused.code)
-            await self._units.refused(incoming, refused)
-            return Done()
+            if not dry_run:
+                log.info("stream.refused", subject=message.subject, code=refused.code)
+            return await self._units.refused(incoming, refused, dry_run=dry_run)
 
     async def _bury(self, delivery: Delivery, key: tuple[str, int], reason: str) -> None:
         """Store the dead letter first, then close the number, then terminate the message."""

@@ -25,7 +25,7 @@ from pmcl.workers.worker import (
 
 T = TypeVar("T")
 
-__all__ = ["Behind", "Units"]
+__all__ = ["Behind", "Sender", "Units"]
 
 
 class Behind(Exception):  # noqa: N818 - no error: the request waits for the next commit
@@ -36,6 +36,9 @@ class _Postponed(Exception):  # noqa: N818 - carries a settlement out of the rol
     def __init__(self, settlement: Settlement) -> None:
         self.settlement = settlement
 
+
+Sender = tuple[str, str, str]
+"""Scope, host and the epoch of its file."""
 
 Offer = Callable[[Sequence[journal.JournalRow], str], None]
 """Takes the journal rows of a unit once they are committed, and the `traceparent` of its span."""
@@ -65,17 +68,37 @@ class Units:
         self._signals = signals or RuntimeSignals()
 
     async def numbered(
-        self, worker: StreamWorker[Any], incoming: Incoming, prepared: Any
+        self,
+        worker: StreamWorker[Any],
+        incoming: Incoming,
+        prepared: Any,
+        *,
+        dry_run: bool = False,
     ) -> Settlement:
-        """Return how a numbered message was settled; one seen before changes nothing."""
+        """Return how a numbered message was settled; one seen before changes nothing.
+
+        With `dry_run` it is only decided, and nothing is written.
+        """
+        unit = _rehearsed if dry_run else _numbered
         try:
-            return await self._run(partial(_numbered, worker, incoming, prepared))
+            return await self._run(partial(unit, worker, incoming, prepared))
         except _Postponed as postponed:
             return postponed.settlement
 
-    async def refused(self, incoming: Incoming, error: RefusedError) -> None:
-        """Mark a numbered message and record that it was refused, without its content."""
-        await self._run(partial(_refused, incoming, error))
+    async def refused(
+        self, incoming: Incoming, error: RefusedError, *, dry_run: bool = False
+    ) -> Done:
+        """Mark a numbered message and record that it was refused, without its content.
+
+        With `dry_run` it is only looked whether it was marked before.
+        """
+        return await self._run(partial(_refused, incoming, error, dry_run))
+
+    async def received(self, senders: Iterable[Sender]) -> dict[Sender, Received]:
+        """Return what the ledger has of each host's file, as committed."""
+        return await self._run(
+            lambda unit: {sender: inbox.received(unit.tx, *sender) for sender in senders}
+        )
 
     async def answer(
         self, worker: RequestWorker[Any], incoming: Incoming, prepared: Any
@@ -133,11 +156,16 @@ def _mark(tx: Transaction, incoming: Incoming) -> bool:
     return inbox.mark(tx, subject.scope, subject.host, incoming.epoch, incoming.number)
 
 
+def _is_marked(tx: Transaction, incoming: Incoming) -> bool:
+    subject = incoming.subject
+    return inbox.is_marked(tx, subject.scope, subject.host, incoming.epoch, incoming.number)
+
+
 def _numbered(
     worker: StreamWorker[Any], incoming: Incoming, prepared: Any, unit: UnitOfWork
 ) -> Settlement:
     if not _mark(unit.tx, incoming):
-        return Done()
+        return Done("repeat")
     decision = worker.decide(unit, incoming, prepared)
     if not isinstance(decision.settlement, Done):
         raise _Postponed(decision.settlement)
@@ -145,9 +173,19 @@ def _numbered(
     return Done()
 
 
-def _refused(incoming: Incoming, error: RefusedError, unit: UnitOfWork) -> None:
+def _rehearsed(
+    worker: StreamWorker[Any], incoming: Incoming, prepared: Any, unit: UnitOfWork
+) -> Settlement:
+    if _is_marked(unit.tx, incoming):
+        return Done("repeat")
+    return worker.decide(unit, incoming, prepared).settlement
+
+
+def _refused(incoming: Incoming, error: RefusedError, dry_run: bool, unit: UnitOfWork) -> Done:  # noqa: FBT001
+    if dry_run:
+        return Done("repeat" if _is_marked(unit.tx, incoming) else error.code)
     if not _mark(unit.tx, incoming):
-        return
+        return Done("repeat")
     refused = Refused(
         scope=incoming.subject.scope,
         host=incoming.subject.host,
@@ -158,6 +196,7 @@ def _refused(incoming: Incoming, error: RefusedError, unit: UnitOfWork) -> None:
         limit=error.limit,
     )
     record(unit, refused)
+    return Done(error.code)
 
 
 def _answer(

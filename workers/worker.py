@@ -28,7 +28,13 @@ P = TypeVar("P")
 
 
 class Done(msgspec.Struct, frozen=True):
-    """The message is dealt with."""
+    """The message is dealt with.
+
+    Attributes:
+        how: `done`; `repeat`, seen before, so that nothing happened; or the code of its refusal.
+    """
+
+    how: str = "done"
 
 
 class Retry(msgspec.Struct, frozen=True):

@@ -34,10 +34,13 @@ def test_the_worker_answers_inboxes_and_consumes_intake() -> None:
     assert sorted(publish) == [
         "$JS.ACK.INTAKE.observe.>",
         "$JS.ACK.INTAKE.outcome.>",
+        "$JS.API.CONSUMER.CREATE.INTAKE.replay",
+        "$JS.API.CONSUMER.DELETE.INTAKE.replay",
         "$JS.API.CONSUMER.INFO.INTAKE.observe",
         "$JS.API.CONSUMER.INFO.INTAKE.outcome",
         "$JS.API.CONSUMER.MSG.NEXT.INTAKE.observe",
         "$JS.API.CONSUMER.MSG.NEXT.INTAKE.outcome",
+        "$JS.API.CONSUMER.MSG.NEXT.INTAKE.replay",
         "$JS.API.STREAM.INFO.DEADLETTERS",
         "$JS.API.STREAM.INFO.INTAKE",
         "$JS.API.STREAM.MSG.GET.DEADLETTERS",

@@ -1,0 +1,85 @@
+"""`pmcl replay`: stored messages are handed to their workers once more."""
+
+import sys
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from pmcl.contracts import PmclError
+from pmcl.ops.commands.groups import Json, StateDir, app, run, settings_of
+from pmcl.ops.console import print_json
+
+Sequence = Annotated[int | None, Parameter(validator=Number(gte=1))]
+Moment = datetime | timedelta | None
+
+
+@app.command
+def replay(  # noqa: PLR0913 - each is an option of the command
+    *,
+    from_: Annotated[Sequence, Parameter(name="--from")] = None,
+    to: Sequence = None,
+    since: Moment = None,
+    until: Moment = None,
+    worker: str | None = None,
+    scope: str | None = None,
+    host: str | None = None,
+    rate: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
+    dry_run: Annotated[bool, Parameter(name="--dry-run", negative=())] = False,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Hand messages of INTAKE to their workers again; what was done before changes nothing.
+
+    Ctrl-C stops between any two, and says where to go on. Exit code 2 when some failed.
+
+    Args:
+        from_: The first sequence of the stream.
+        to: The last one; without it, what is the last one now.
+        since: Stored at this time (UTC) or later; or so long ago at most, as 90m.
+        until: Stored before this time.
+        worker: Those that this worker takes: observe or outcome.
+        scope: Of hosts of this scope.
+        host: Of hosts of this name.
+        rate: So many a second at most.
+        dry_run: Change nothing; tell what would become of each.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.contracts import Selection
+    from pmcl.ops.stream_replay import ReplayReport, Stretch, show_replay
+    from pmcl.ops.stream_replay import replay as replay_stretch
+
+    stretch = Stretch(
+        selection=Selection(worker=worker, scope=scope, host=host),
+        first=from_,
+        last=to,
+        since_ms=_ms(since),
+        until_ms=_ms(until),
+    )
+    report = ReplayReport(dry_run=dry_run)
+    settings = settings_of(state_dir=state_dir)
+    try:
+        run(replay_stretch, settings, stretch, report, per_second=rate, quiet=json)
+    except (KeyboardInterrupt, PmclError):
+        if report.messages:
+            print_json(report) if json else show_replay(report)
+        raise
+    print_json(report) if json else show_replay(report)
+    if report.left:
+        sys.exit(2)
+
+
+def _ms(moment: Moment) -> int | None:
+    """Return a moment in milliseconds; one without a zone is UTC, a length of time is ago."""
+    match moment:
+        case None:
+            return None
+        case timedelta():
+            at = datetime.now(UTC) - moment
+        case datetime(tzinfo=None):
+            at = moment.replace(tzinfo=UTC)
+        case _:
+            at = moment
+    return int(at.timestamp() * 1000)
