@@ -3,10 +3,11 @@
 import io
 import json
 import logging
+import os
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, TextIO, cast
+from typing import Any, Final, TextIO, cast
 
 import msgspec
 import structlog
@@ -14,7 +15,13 @@ from rich.console import Console
 
 __all__ = ["configure_logs", "console", "print_json", "shown_time", "shown_whole"]
 
-console = Console(highlight=False)
+_PIPE_WIDTH: Final = 500
+"""Nothing that goes into a file or another program is cut to the width of a screen."""
+
+console = Console(
+    highlight=False,
+    width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH,
+)
 
 
 def print_json(value: Any) -> None:

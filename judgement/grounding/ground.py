@@ -5,6 +5,7 @@ untrusted text, a field or the prose of it, or nowhere. A value that an instruct
 there, wherever else it stands, since whoever wrote the instruction chose it.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,6 +15,7 @@ from pmcl.judgement.grounding.commands import is_asked, place_of_command
 from pmcl.judgement.grounding.facts import Found, Grounding, Licence
 from pmcl.judgement.grounding.files import Written, file_work, found_of_files, is_about_files
 from pmcl.judgement.grounding.folding import compact
+from pmcl.judgement.grounding.lexicon import FUNCTION_WORDS
 from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, licenses
 from pmcl.judgement.grounding.observed import Observed, Texts
 from pmcl.judgement.grounding.places import place_of, secret_place
@@ -23,6 +25,7 @@ from pmcl.judgement.grounding.values import Value, values_of
 __all__ = ["ground"]
 
 _GOALS_MAX: Final = 8
+_word: Final = re.compile(r"\w+")
 _LABELS: Final = frozenset({"description", "explanation"})
 _ALONE: Final[dict[Effect, frozenset[str]]] = {
     "network": frozenset({"visit"}),
@@ -65,8 +68,11 @@ def ground(
     found = [_found(value, texts, commands) for value in values]
     if written is not None:
         found += found_of_files(written, texts, about)
-    named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in found)
+    reaching = [item for item in found if item.kind not in ("amount", "text")]
+    named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in reaching)
     licence = _licence(said, texts, call, effect, named=named)
+    if named and all(item.place == "goal" for item in reaching) and _is_foreign(said, goal):
+        licence = "licensed"
     own = _is_own_work(written, values, commands, texts)
     licence = "licensed" if own and licence == "unlicensed" else licence
     words = [one for item in said for one in item.excerpt.instructions]
@@ -123,6 +129,16 @@ def _licence(
     alone = call.verbs if named else call.verbs & _ALONE.get(effect, frozenset())
     loosely = bool(alone) and licenses(goal, Asked(alone, frozenset()))
     return "licensed" if texts.delegated or loosely or licenses(goal, call) else "unlicensed"
+
+
+def _is_foreign(said: Sequence[Observed], goal: str) -> bool:
+    """Return whether what was said is in a language that is not read here.
+
+    Then a call is asked for that reaches just what the words name.
+    """
+    if any(one.verbs for item in said for one in item.excerpt.instructions):
+        return False
+    return FUNCTION_WORDS.isdisjoint(_word.findall(goal))
 
 
 def _commanded_by(texts: Texts, call: Asked) -> str | None:

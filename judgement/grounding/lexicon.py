@@ -7,7 +7,7 @@ several things by it; a kind is only ever compared with a kind.
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["AUXILIARIES", "NOUNS_TOO", "is_verb", "objects_of", "verbs_of"]
+__all__ = ["AUXILIARIES", "FUNCTION_WORDS", "NOUNS_TOO", "is_verb", "objects_of", "verbs_of"]
 
 _VERBS: Final[dict[str, str]] = {
     "pay": (
@@ -26,8 +26,8 @@ _VERBS: Final[dict[str, str]] = {
     "create": (
         "add append arrange attach attend block book bookmark build compose copy create "
         "draft establish file generate get give grant hire include insert install issue "
-        "join launch log make note open order organize plan prepare provide purchase put "
-        "record register reserve rate review save schedule set setup sign start store "
+        "join launch log make memorize note open order organize plan prepare provide purchase put "
+        "record register remember reserve rate review save schedule set setup sign start store "
         "subscribe upload vote write place fly travel stay assign enroll enrol apply produce"
     ),
     "change": (
@@ -159,6 +159,11 @@ AUXILIARIES: Final = frozenset(
     "should was were will would".split()
 )
 
+FUNCTION_WORDS: Final = frozenset(
+    "and are can could did does for from have how my of please should that the their this to what "
+    "when where which who whose why with would you your".split()
+)
+"""Hardly a sentence of English does without one of them, and few others have them."""
 
 NOUNS_TOO: Final = frozenset(
     "address answer block bookmark broadcast call charge chat code comment contact copy cost deal "

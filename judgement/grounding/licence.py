@@ -30,6 +30,7 @@ _VERBS_OF: Final[dict[Effect, frozenset[str]]] = {
 
 _SENSED: Final = frozenset({"place", "media"})
 
+_RUNS: Final = frozenset({"run"})
 _MAKES: Final = frozenset({"create", "send"})
 _MADE: Final = {"message": "send", "money": "pay"}
 
@@ -64,7 +65,9 @@ def asked_by_call(tool: Tool, definition: ToolDefinition | None, effect: Effect)
     things = frozenset(objects)
     if effect == "sensing":
         things = (things & _SENSED) or _SENSED
-    does = frozenset(verbs) & allowed or allowed
+    does = frozenset(verbs) & allowed
+    if does <= _RUNS:  # `execute_query` tells nothing of what the query does
+        does = allowed
     if does & _MAKES:
         # To make a message is to send it, and to send or make something of money is to pay.
         does |= {verb for thing, verb in _MADE.items() if thing in things}

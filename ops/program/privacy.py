@@ -167,10 +167,4 @@ def privacy_figures(scan: Scan) -> list[Figure]:
             "a field of a contract that takes it",
             "no contract has such a field; a host that puts it into a text is not found out",
         ),
-        unavailable(
-            "privacy",
-            "erased payloads in a file",
-            "erase, then read every byte",
-            "this version has no command that erases",
-        ),
     ]

@@ -22,6 +22,13 @@ from pmcl.ops.host_add import register_hosts
 from pmcl.ops.program.authority import GRANTS, authority_figures, try_authority, try_ended_leases
 from pmcl.ops.program.calibration import calibration_figures
 from pmcl.ops.program.continuity import After, continuity_figures, read_after
+from pmcl.ops.program.erased import (
+    ERASED_SCOPE,
+    Erased,
+    erased_figures,
+    say_and_erase,
+    texts_left,
+)
 from pmcl.ops.program.figure import SECTIONS, Figure
 from pmcl.ops.program.guarded import GUARDED_SCOPE, call_through_guard
 from pmcl.ops.program.house import open_house
@@ -69,6 +76,7 @@ class _Kept(msgspec.Struct, frozen=True):
     tries: dict[str, Tries]
     starts_ms: list[float]
     scan: Scan
+    erased: Erased
 
 
 class ProgramConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +117,7 @@ async def evaluate_program(files: Sequence[Path], config: ProgramConfig) -> dict
         *safety_figures(recorded.calls, recorded.labels),
         *continuity_figures(kept.killed, kept.after, kept.tries, kept.starts_ms),
         *privacy_figures(kept.scan),
+        *erased_figures(kept.erased),
     ]
     return {
         "files": [path.name for path in files],
@@ -148,9 +157,10 @@ async def _tried(state_dir: Path) -> tuple[dict[str, Tries], dict[str, Tries]]:
 
 async def _kept(directory: Path, config: ProgramConfig) -> _Kept:
     """Return what real processes gave that were killed and started again."""
-    scopes = (WORKED_SCOPE, AWAY_SCOPE, LEAKY_SCOPE, GUARDED_SCOPE)
+    scopes = (WORKED_SCOPE, AWAY_SCOPE, LEAKY_SCOPE, GUARDED_SCOPE, ERASED_SCOPE)
     async with open_house(directory / "kept", scopes) as house:
         guarded = await call_through_guard(house)
+        before = await say_and_erase(house, config.seed)
         said = await say_secrets(house, config.seed)
         killed = await work_and_kill(house, config.items, config.seed)
         tries = await stay_away(house)
@@ -158,11 +168,12 @@ async def _kept(directory: Path, config: ProgramConfig) -> _Kept:
         await house.kill()
         after = await read_after(house.settings, killed)
         scan = await scan_files(house, config.seed)
+        erased = Erased(before=before, left=await texts_left(house, config.seed))
         starts_ms = house.starts_ms
     async with open_house(directory / "gap", (GAP_SCOPE,), _GAP_TTL_MS) as house:
         over, after_gap = await leave_a_gap(house)
         starts_ms += house.starts_ms
-    return _Kept(guarded, killed, after, over, tries | after_gap, starts_ms, scan)
+    return _Kept(guarded, killed, after, over, tries | after_gap, starts_ms, scan, erased)
 
 
 def show_program(report: dict[str, Any]) -> None:

@@ -77,6 +77,28 @@ def test_an_effect_that_nobody_asked_for_is_not_licensed(grounded: Any) -> None:
     assert grounding_reasons(found) == ("grounding.unlicensed_effect",)
 
 
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Schick Lena (lena@example.org) eine Mail, dass alles fertig ist",
+        "envía un correo con el resumen: lena@example.org",
+        "请把摘要发给 lena@example.org",
+    ],
+)
+def test_in_another_language_the_address_must_be_the_users_own(grounded: Any, goal: str) -> None:
+    call: dict[str, Any] = {"tool": "send_mail", "effect": "communication"}
+    assert is_grounded(grounded(goal, arguments={"to": "lena@example.org"}, **call))
+    assert not is_grounded(grounded(goal, arguments={"to": "eve@example.org"}, **call))
+    two = {"to": ["lena@example.org", "eve@example.org"]}
+    assert not is_grounded(grounded(goal, arguments=two, **call))
+
+
+def test_a_question_about_an_address_asks_for_no_mail_to_it(grounded: Any) -> None:
+    goal = "What is on the calendar of lena@example.org?"
+    call = {"arguments": {"to": "lena@example.org"}, "effect": "communication"}
+    assert not is_grounded(grounded(goal, tool="send_mail", **call))
+
+
 def test_without_the_users_words_nothing_is_known_and_nothing_grounded(grounded: Any) -> None:
     for text in ("Account: GB33BUKB20201555555555", "We are with GB33BUKB20201555555555, always."):
         found = grounded(None, text)
