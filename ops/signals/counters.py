@@ -97,7 +97,7 @@ class Counters:
         )
         self._request_time = Histogram(
             "pmcl_request_seconds",
-            "From a request's coming until its reply goes; verdicts are of kind checkpoint.",
+            "From a request's coming until its reply goes or its budget is over.",
             ["kind"],
             buckets=_REQUEST_BUCKETS,
             registry=registry,
@@ -155,7 +155,8 @@ class Counters:
         """Count a request that has its end."""
         self._under_way.dec()
         self._requests.labels(kind, answer).inc()
-        self._request_time.labels(kind).observe(seconds)
+        if answer in ("answered", "late"):  # a refusal takes no time, and would hide what does
+            self._request_time.labels(kind).observe(seconds)
 
     def wrote(self, seconds: float) -> None:
         """Count a unit of the writer."""

@@ -1,0 +1,185 @@
+"""Alerts and dashboard ask for metrics that there are, and every alert has its page."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+OPS = Path(__file__).parents[2] / "docs/ops"
+ALERTS = OPS / "alerts.yml"
+DASHBOARD = OPS / "grafana.json"
+# Of Prometheus itself, and of every process that its client library counts in.
+OTHERS = {"up", "process_resident_memory_bytes"}
+PROMTOOL = shutil.which("promtool")
+
+# What makes each alert fire, from the first minute on.
+FIRES = {
+    "PmclDown": ['up{job="pmcl"} 0x90'],
+    "PmclPartNotWorking": ['pmcl_ready{part="relay"} 0x90'],
+    "PmclCommitsFail": ["pmcl_commit_failures_total 0+1x90"],
+    "PmclDiskFills": ["pmcl_disk_free_bytes 1000000x90"],
+    "PmclRelayBehind": ["pmcl_relay_waiting_seconds 61x90"],
+    "PmclIntakeBehind": [
+        'pmcl_stream_bytes{stream="INTAKE"} 91x90',
+        'pmcl_stream_max_bytes{stream="INTAKE"} 100x90',
+    ],
+    "PmclVerdictsUnanswered": ['pmcl_requests_total{kind="checkpoint",answer="late"} 0+1x90'],
+    "PmclBusy": ['pmcl_requests_total{kind="checkpoint",answer="busy"} 0+1x90'],
+    "PmclVerdictsSlow": [
+        'pmcl_request_seconds_bucket{kind="checkpoint",le="0.5"} 0x90',
+        'pmcl_request_seconds_bucket{kind="checkpoint",le="1.0"} 0+9x90',
+        'pmcl_request_seconds_bucket{kind="checkpoint",le="+Inf"} 0+9x90',
+    ],
+    "PmclDeadLetters": ['pmcl_dead_letters{worker="observe"} 1x90'],
+    "PmclLogRepaired": ["pmcl_log_repairs_total 0+0.1x90"],
+    "PmclReconnectsOften": ['pmcl_reconnects_total{identity="relay"} 0+1x90'],
+    "PmclWriteAheadLogGrows": ['pmcl_ledger_bytes{file="wal"} 300000000x90'],
+    "PmclOutcomesParked": ["pmcl_parked_outcomes 1x90"],
+    "PmclErasureUnfinished": ["pmcl_open_erasures 1x90"],
+    "PmclApprovalsWait": ["pmcl_pending_approvals 1x90"],
+    "PmclStopped": ["pmcl_stopped 1x90"],
+}
+
+WELL = [
+    'up{job="pmcl"} 1x90',
+    'pmcl_ready{part="relay"} 1x90',
+    "pmcl_commit_failures_total 3x90",
+    "pmcl_disk_free_bytes 9000000000x90",
+    "pmcl_relay_waiting_seconds 1x90",
+    'pmcl_intake_pending_messages{consumer="observe"} 20x90',
+    'pmcl_stream_bytes{stream="INTAKE"} 75x90',
+    'pmcl_stream_max_bytes{stream="INTAKE"} 100x90',
+    'pmcl_stream_bytes{stream="LOG"} 75x90',
+    'pmcl_stream_max_bytes{stream="LOG"} -1x90',
+    'pmcl_requests_total{kind="checkpoint",answer="answered"} 0+9x90',
+    'pmcl_requests_total{kind="checkpoint",answer="late"} 3x90',
+    'pmcl_requests_total{kind="checkpoint",answer="busy"} 3x90',
+    'pmcl_request_seconds_bucket{kind="checkpoint",le="0.5"} 0+9x90',
+    'pmcl_request_seconds_bucket{kind="checkpoint",le="+Inf"} 0+9x90',
+    'pmcl_dead_letters{worker="observe"} 0x90',
+    "pmcl_log_repairs_total 1x90",
+    'pmcl_reconnects_total{identity="relay"} 3x90',
+    'pmcl_ledger_bytes{file="wal"} 17000000x90',
+    "pmcl_parked_outcomes 0x90",
+    "pmcl_open_erasures 0x90",
+    "pmcl_pending_approvals 0x90",
+    "pmcl_stopped 0x90",
+]
+
+
+def rules() -> list[dict[str, Any]]:
+    read = msgspec.yaml.decode(ALERTS.read_bytes(), type=dict[str, Any])
+    return [rule for group in read["groups"] for rule in group["rules"]]
+
+
+def panels() -> list[dict[str, Any]]:
+    read = msgspec.json.decode(DASHBOARD.read_bytes(), type=dict[str, Any])
+    return [panel for panel in read["panels"] if panel["type"] != "row"]
+
+
+def expressions() -> Iterator[str]:
+    yield from (rule["expr"] for rule in rules())
+    yield from (target["expr"] for panel in panels() for target in panel["targets"])
+
+
+def metrics() -> dict[str, set[str]]:
+    """Every series of the documented metrics, with its labels; the endpoint is held to them."""
+    table = re.findall(
+        r"^\| `(pmcl_\w+)` \| (\w+) \|([^|]*)\|", (OPS / "signals.md").read_text(), re.M
+    )
+    known: dict[str, set[str]] = {}
+    for name, kind, told in table:
+        labels = set(re.findall(r"`(\w+)`", told)) | {"instance"}
+        known[name] = labels
+        if kind == "histogram":
+            known[f"{name}_bucket"] = labels | {"le"}
+            known |= {f"{name}_sum": labels, f"{name}_count": labels}
+    return known
+
+
+def test_every_metric_and_label_that_is_asked_for_is_there() -> None:
+    known = metrics()
+    asked = set()
+    for expression in expressions():
+        for name, selected in re.findall(
+            r"\b((?:pmcl|process)_\w+|up)\b(?:\{([^}]*)\})?", expression
+        ):
+            asked.add(name)
+            if name in OTHERS:
+                continue
+            labels = set(re.findall(r"(\w+)\s*[=!]", selected))
+            assert labels <= known[name], (expression, labels - known[name])
+        for grouped in re.findall(r"\bby \(([^)]*)\)", expression):
+            assert set(re.findall(r"\w+", grouped)) <= set().union(*known.values()), expression
+    assert len(asked) > 30
+    shown = {re.sub("_(bucket|sum|count)$", "", name) for name in asked}
+    unseen = (
+        known.keys() - asked - {f"{n}{s}" for n in shown for s in ("", "_bucket", "_sum", "_count")}
+    )
+    assert not unseen, f"neither drawn nor alerted on: {unseen}"
+
+
+def test_every_alert_is_whole_and_has_its_page() -> None:
+    runbook = (OPS / "runbook.md").read_text()
+    pages = set(re.findall(r"^### (Pmcl\w+)$", runbook, re.M))
+    assert pages == {rule["alert"] for rule in rules()} == FIRES.keys()
+    for rule in rules():
+        assert rule.keys() <= {"alert", "expr", "for", "labels", "annotations"}
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert rule["annotations"]["summary"].endswith(".")
+        assert rule["annotations"]["runbook_url"] == f"runbook.md#{rule['alert'].lower()}"
+    for anchor in re.findall(r"\]\(#(pmcl\w+)\)", runbook):
+        assert anchor in {page.lower() for page in pages}
+
+
+def test_panels_stand_beside_each_other() -> None:
+    read = msgspec.json.decode(DASHBOARD.read_bytes(), type=dict[str, Any])
+    taken = set()
+    for panel in read["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        for x in range(place["x"], place["x"] + place["w"]):
+            for y in range(place["y"], place["y"] + place["h"]):
+                assert (x, y) not in taken, panel["title"]
+                taken.add((x, y))
+    ids = [panel["id"] for panel in read["panels"]]
+    assert len(ids) == len(set(ids))
+    assert all(panel["datasource"]["uid"] == "${datasource}" for panel in panels())
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
+def test_rules_are_prometheus_own() -> None:
+    assert PROMTOOL is not None
+    command = [PROMTOOL, "check", "rules", str(ALERTS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
+@pytest.mark.parametrize("alert", FIRES)
+def test_alert_fires(alert: str, tmp_path: Path) -> None:
+    firing = f'count(ALERTS{{alertname="{alert}",alertstate="firing"}})'
+    evaluate(FIRES[alert], firing, [{"labels": "{}", "value": 1}], tmp_path)
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
+def test_no_alert_fires_where_all_is_well(tmp_path: Path) -> None:
+    evaluate(WELL, "count(ALERTS)", [], tmp_path)
+
+
+def evaluate(lines: list[str], expr: str, samples: list[dict[str, Any]], folder: Path) -> None:
+    """Let Prometheus' own evaluation of the rules over these series say so, after 85 minutes."""
+    assert PROMTOOL is not None
+    told = [dict(zip(("series", "values"), line.rsplit(" ", 1), strict=True)) for line in lines]
+    expected = [{"expr": expr, "eval_time": "85m", "exp_samples": samples}]
+    test = {"interval": "1m", "input_series": told, "promql_expr_test": expected}
+    file = folder / "test.yml"
+    file.write_bytes(msgspec.yaml.encode({"rule_files": [str(ALERTS)], "tests": [test]}))
+    command = [PROMTOOL, "test", "rules", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
