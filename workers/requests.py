@@ -159,12 +159,18 @@ class RequestLoop:
         )
         with span("pmcl.prepare"):
             prepared = await worker.prepare(incoming)
-        ends = anyio.current_time() + budget_s / 2
+        with span("pmcl.decide"):
+            return await self._decided(worker, incoming, prepared, budget_s / 2)
+
+    async def _decided(
+        self, worker: RequestWorker[Any], incoming: Incoming, prepared: Any, wait_s: float
+    ) -> Contract:
+        """Return the committed reply; the sender's watermark is waited for, `wait_s` at most."""
+        ends = anyio.current_time() + wait_s
         while True:
             count = self._commits.count
             try:
-                with span("pmcl.decide"):
-                    return await self._units.answer(worker, incoming, prepared)
+                return await self._units.answer(worker, incoming, prepared)
             except Behind as behind:
                 # Only this wait is cut: a unit that is under way may be committed.
                 if not await self._committed_since(count, ends):

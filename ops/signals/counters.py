@@ -5,6 +5,7 @@ is bounded. Counting starts at nothing with the process.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -47,7 +48,10 @@ _refused = msgspec.json.Decoder(_Refused)
 
 
 class Counters:
-    """Counters and histograms of one cell, in its registry."""
+    """Counters and histograms of one cell, in its registry.
+
+    Each is found by its labels once and kept: their number is bounded, and a verdict counts ten.
+    """
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._count_rows(registry)
@@ -55,53 +59,58 @@ class Counters:
         # What an alert asks about is there from the start, else its first increase is not seen.
         for kind in REQUESTS:
             for answer in _WATCHED:
-                self._requests.labels(kind, answer)
+                self._requests(kind, answer)
         for status in ("passed", "held"):
-            self._verdicts.labels(status, "inspect_local")
-        self._refused.labels("dead_lettered")
+            self._verdicts(status, "inspect_local")
+        self._refused("dead_lettered")
         for identity in ("relay", "worker"):
             self._reconnects.labels(identity)
 
     def _count_rows(self, registry: CollectorRegistry) -> None:
-        self._events = Counter(
-            "pmcl_events", "Events committed, by name.", ["name"], registry=registry
-        )
-        self._verdicts = Counter(
+        events = Counter("pmcl_events", "Events committed, by name.", ["name"], registry=registry)
+        self._events = cache(events.labels)
+        verdicts = Counter(
             "pmcl_verdicts",
             "Verdicts committed, by status and effect.",
             ["status", "effect"],
             registry=registry,
         )
-        self._reasons = Counter(
+        self._verdicts = cache(verdicts.labels)
+        reasons = Counter(
             "pmcl_verdict_reasons",
             "Reasons of verdicts, each once a verdict.",
             ["reason"],
             registry=registry,
         )
-        self._outcomes = Counter(
+        self._reasons = cache(reasons.labels)
+        outcomes = Counter(
             "pmcl_outcomes",
             "Outcomes linked, by status and who said it.",
             ["status", "reported_by", "verified"],
             registry=registry,
         )
-        self._refused = Counter(
+        self._outcomes = cache(outcomes.labels)
+        refused = Counter(
             "pmcl_refused", "Stream messages refused, by code.", ["code"], registry=registry
         )
+        self._refused = cache(refused.labels)
 
     def _count_work(self, registry: CollectorRegistry) -> None:
-        self._requests = Counter(
+        requests = Counter(
             "pmcl_requests",
             "Requests that have their end, by kind and answer.",
             ["kind", "answer"],
             registry=registry,
         )
-        self._request_time = Histogram(
+        self._requests = cache(requests.labels)
+        request_time = Histogram(
             "pmcl_request_seconds",
             "From a request's coming until its reply goes or its budget is over.",
             ["kind"],
             buckets=_REQUEST_BUCKETS,
             registry=registry,
         )
+        self._request_time = cache(request_time.labels)
         self._under_way = Gauge(
             "pmcl_requests_under_way", "Requests without their end.", registry=registry
         )
@@ -131,21 +140,21 @@ class Counters:
         """Count rows of the journal."""
         for row in rows:
             name = row.subject.rpartition(".")[2]
-            self._events.labels(name).inc()
+            self._events(name).inc()
             match name:
                 case "evaluated":
                     self._judged(_evaluated.decode(row.body))
                 case "outcome-linked":
                     linked = _linked.decode(row.body)
                     verified = "yes" if linked.verified else "no"
-                    self._outcomes.labels(linked.outcome.status, linked.reported_by, verified).inc()
+                    self._outcomes(linked.outcome.status, linked.reported_by, verified).inc()
                 case "refused":
-                    self._refused.labels(_refused.decode(row.body).code).inc()
+                    self._refused(_refused.decode(row.body).code).inc()
 
     def _judged(self, event: _Evaluated) -> None:
-        self._verdicts.labels(event.status, event.effect).inc()
+        self._verdicts(event.status, event.effect).inc()
         for reason in {reason.partition("@")[0] for reason in event.reasons}:
-            self._reasons.labels(reason).inc()
+            self._reasons(reason).inc()
 
     def taken(self) -> None:
         """Count a request that has come."""
@@ -154,9 +163,9 @@ class Counters:
     def answered(self, kind: str, answer: str, seconds: float) -> None:
         """Count a request that has its end."""
         self._under_way.dec()
-        self._requests.labels(kind, answer).inc()
+        self._requests(kind, answer).inc()
         if answer in ("answered", "late"):  # a refusal takes no time, and would hide what does
-            self._request_time.labels(kind).observe(seconds)
+            self._request_time(kind).observe(seconds)
 
     def wrote(self, seconds: float) -> None:
         """Count a unit of the writer."""

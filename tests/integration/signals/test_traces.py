@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -12,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from pmcl.bus import LOG, Message, SpanKind, recreate_log, span, stored_message
 from pmcl.contracts import STORED_PREFIX, RefusedError, Resource, Tool, headers
-from pmcl.hosts import Host, HostConfig, Proposal
+from pmcl.hosts import Host, HostConfig, Proposal, SyncHost
 from tests.integration.hosts.sidecar import until
 from tests.integration.signals.conftest import House
 
@@ -39,6 +40,15 @@ class Traces:
         (first,) = [found for found in spans if found.name == root]
         mine = [found for found in spans if found.context.trace_id == first.context.trace_id]
         return sorted(mine, key=lambda found: found.start_time or 0)
+
+    async def lease(self) -> ReadableSpan:
+        """The span of the first request about a lease."""
+
+        async def found() -> ReadableSpan | None:
+            spans = self._exporter.get_finished_spans()
+            return next((each for each in spans if each.name == "pmcl.lease"), None)
+
+        return await until(found)
 
     def ended(self, root: str, *names: str) -> Any:
         """Wait until the trace has these spans."""
@@ -113,6 +123,29 @@ async def test_checkpoint_is_one_trace_from_the_caller_to_the_reader(
         "pmcl.evaluation_id": verdict.claim_id,
         "pmcl.status": "passed",
     }
+
+
+async def test_blocking_host_stays_in_its_callers_trace(
+    house: House, config: HostConfig, traces: Traces
+) -> None:
+    def ask() -> None:
+        with SyncHost.connect(config) as host, span("a thread's own"):
+            host.check(PROPOSAL)
+
+    await anyio.to_thread.run_sync(ask)
+    await traces.ended("a thread's own", "pmcl.relay")
+    assert ("a thread's own", "pmcl.host.check") in tree(traces.of("a thread's own"))
+
+
+async def test_what_is_asked_in_the_background_is_in_no_trace(
+    house: House, config: HostConfig, traces: Traces
+) -> None:
+    """A heartbeat, hours later, is nothing that the call of its start brought about."""
+    with span("connects"):
+        async with Host.connect(config):
+            pass
+    lease = await traces.lease()
+    assert lease.parent is None
 
 
 async def test_observation_is_one_trace_over_the_stream(
