@@ -28,6 +28,7 @@ from pmcl.workers import (
     RequestLimits,
     RequestLoop,
     RequestWorker,
+    RuntimeSignals,
 )
 from tests.unit.workers.desk import AUTHORITY, Desk, Ledger, Wire
 
@@ -105,12 +106,16 @@ _A_LEASE = Lease(
 
 @asynccontextmanager
 async def _serving(
-    ledger: Ledger, *workers: Any, limits: RequestLimits | None = None
+    ledger: Ledger,
+    *workers: Any,
+    limits: RequestLimits | None = None,
+    signals: RuntimeSignals | None = None,
 ) -> AsyncIterator[tuple[_Bus, RequestLoop]]:
     bus, commits = _Bus(), CommitSignal()
     ledger.writer.on_commit(commits.notify)
     crew = cast("tuple[RequestWorker[Any], ...]", workers)
-    loop = RequestLoop(bus.connection, ledger.units, commits, crew, limits or RequestLimits())
+    limits = limits or RequestLimits()
+    loop = RequestLoop(bus.connection, ledger.units, commits, crew, limits, signals)
     async with anyio.create_task_group() as tasks:
         await loop.serve(tasks)
         yield bus, loop
@@ -200,6 +205,38 @@ async def test_the_cell_has_so_many_places(ledger: Ledger) -> None:
             await bus.send(_begin(Desk(ledger, host=name)))
         (error,) = await bus.replies(1)
         assert (error.code, error.value, error.limit) == ("busy", "cell", "2 requests under way")
+
+
+class _Told(RuntimeSignals):
+    """Keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str]] = []
+
+    def taken(self, kind: str) -> None:
+        self.requests.append((kind, "taken"))
+
+    def answered(self, kind: str, answer: str, seconds: float) -> None:
+        self.requests.append((kind, answer))
+
+
+async def test_every_request_is_told_when_it_comes_and_by_its_end(
+    ledger: Ledger, desk: Desk
+) -> None:
+    slow, told = _Slow(), _Told()
+    limits = RequestLimits(cell=1)
+    async with _serving(ledger, slow, limits=limits, signals=told) as (bus, loop):
+        await bus.send(_begin(desk, **{headers.BUDGET_MS: "1"}))
+        await bus.send(_begin(desk))
+        await bus.replies(1)
+        with anyio.fail_after(_WITHIN_S):
+            await loop.drain()
+    assert told.requests == [
+        ("lease", "taken"),
+        ("lease", "taken"),
+        ("lease", "busy"),
+        ("lease", "late"),
+    ]
 
 
 async def test_a_request_that_takes_longer_than_its_budget_gets_no_reply(
