@@ -26,6 +26,7 @@ from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.settings import Settings
 
 __all__ = [
+    "approval_lines",
     "deny_approval",
     "grant_approval",
     "list_approvals",
@@ -96,12 +97,13 @@ def show_approval(found: ShownApproval) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for name, text in _lines(found):
+    for name, text in approval_lines(found):
         table.add_row(name, text)
     console.print(table, markup=False)
 
 
-def _lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
+def approval_lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of an approval, each as a name and a text."""
     approval, request = found.approval, found.request
     yield "approval", approval.approval_id
     yield "state", approval.state

@@ -32,8 +32,10 @@ from pmcl.ops.state_dir import ledger_key
 from pmcl.workers import LETTER_MAX_BYTES
 
 __all__ = [
+    "LetterView",
     "RedriveReport",
     "Wanted",
+    "letter_lines",
     "list_letters",
     "read_letter",
     "redrive",
@@ -54,12 +56,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         sequence: of the stream DEADLETTERS.
+        after: only those behind this number.
         limit: how many, the oldest first.
     """
 
     sequence: int | None = None
     worker: str | None = None
     reason: str | None = None
+    after: int = 0
     limit: Annotated[int, msgspec.Meta(ge=1)] = 256
 
     def takes(self, letter: "LetterView") -> bool:
@@ -194,7 +198,7 @@ async def _letters(
     if state is None or not state.messages:
         return
     left = wanted.limit + beyond
-    start = state.first if wanted.sequence is None else wanted.sequence
+    start = wanted.sequence or max(state.first, wanted.after + 1)
     end = state.last if wanted.sequence is None else wanted.sequence
     for first in range(start, end + 1, _PAGE):
         last = min(first + _PAGE - 1, end)
@@ -254,12 +258,13 @@ def show_letter(found: dict[str, Any]) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for name, text in _lines(found):
+    for name, text in letter_lines(found):
         table.add_row(name, text)
     console.print(table, markup=False)
 
 
-def _lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def letter_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a letter, each as a name and a text."""
     letter: LetterView = found["letter"]
     yield "dead letter", str(letter.sequence)
     yield "since", shown_time(letter.at)

@@ -19,16 +19,17 @@ from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key
 from pmcl.store import Row, load_queries, open_reader
 
-__all__ = ["HoldView", "list_holds", "read_hold", "show_hold", "show_holds"]
+__all__ = ["LIFTS", "HoldView", "hold_lines", "list_holds", "read_hold", "show_hold", "show_holds"]
 
 _queries = load_queries("pmcl.ops", "holds")
 _LISTED_MAX: Final = 256
 
-_LIFTS: Final[dict[HoldLift, str]] = {
+LIFTS: Final[dict[HoldLift, str]] = {
     "evidence_about_resource": "evidence about one of the resources that no model wrote, of the "
     "host's living generation and not cited before, shown with the proposal",
     "trusted_value": "words of the user or the operator that ask for the effect and name the value",
 }
+"""What lifts a hold, in words."""
 
 _strings = msgspec.json.Decoder(tuple[str, ...])
 _judged = msgspec.json.Decoder(Judged)
@@ -66,9 +67,21 @@ class HoldView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def list_holds(
-    settings: Settings, *, scope: str | None = None, reason: str | None = None
+    settings: Settings,
+    *,
+    scope: str | None = None,
+    reason: str | None = None,
+    before: str | None = None,
+    limit: int = _LISTED_MAX,
 ) -> dict[str, Any]:
     """Return the open holds, newest first: `{"holds": [HoldView], "more": bool}`.
+
+    Args:
+        settings: name the ledger; the sidecar may run meanwhile.
+        scope: of this scope alone.
+        reason: of this reason alone.
+        before: only what is older than the hold of this id.
+        limit: so many at most.
 
     Raises:
         LedgerError: there is no ledger.
@@ -76,9 +89,11 @@ async def list_holds(
     """
     key = _key(settings)
     async with open_reader(settings.ledger_path) as reader:
-        rows = await reader.all(_queries.open, scope=scope, reason=reason, max_rows=_LISTED_MAX + 1)
-    holds = [_view(key, row) for row in rows[:_LISTED_MAX]]
-    return {"holds": holds, "more": len(rows) > _LISTED_MAX}
+        rows = await reader.all(
+            _queries.open, scope=scope, reason=reason, before=before, max_rows=limit + 1
+        )
+    holds = [_view(key, row) for row in rows[:limit]]
+    return {"holds": holds, "more": len(rows) > limit}
 
 
 async def read_hold(settings: Settings, hold_id: str) -> HoldView:
@@ -110,7 +125,7 @@ def _view(key: LedgerKey, row: Row) -> HoldView:
         server=row["server"],
         tool=row["tool"],
         lift=row["lift"],
-        lifted_by=_LIFTS[row["lift"]],
+        lifted_by=LIFTS[row["lift"]],
         resources=None
         if judged is None
         else _named(key, row["scope"], judged.inputs.request, keys),
@@ -158,12 +173,13 @@ def show_hold(hold: HoldView) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for name, text in _lines(hold):
+    for name, text in hold_lines(hold):
         table.add_row(name, text)
     console.print(table, markup=False)
 
 
-def _lines(hold: HoldView) -> Iterator[tuple[str, str]]:
+def hold_lines(hold: HoldView) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a hold, each as a name and a text."""
     yield "hold", hold.hold_id
     yield "state", "held" if hold.released_at is None else "released"
     yield "since", shown_time(hold.since)

@@ -4,6 +4,7 @@ LEFT JOIN evaluations AS e ON e.evaluation_id = h.evaluation_id
 LEFT JOIN payloads AS p ON p.scope = h.scope AND p.id = h.evaluation_id
 WHERE h.released_at IS NULL AND (:scope IS NULL OR h.scope = :scope)
     AND (:reason IS NULL OR h.reason = :reason)
+    AND h.hold_id < coalesce(:before, '~')
 ORDER BY h.hold_id DESC LIMIT :max_rows;
 
 -- name: one

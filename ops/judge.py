@@ -17,7 +17,7 @@ from pmcl.ops.console import console
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
-__all__ = ["judge_again", "show_judgement"]
+__all__ = ["judge_again", "judgement_lines", "show_judgement"]
 
 _VALUE_CHARS = 160
 
@@ -86,7 +86,7 @@ def show_judgement(report: dict[str, Any]) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for name, text in _lines(report):
+    for name, text in judgement_lines(report):
         table.add_row(name, text)
     console.print(table, markup=False)
     if report["same"]:
@@ -98,7 +98,8 @@ def show_judgement(report: dict[str, Any]) -> None:
         console.print(f"  {difference['field']}: stored {stored}, now {again}", markup=False)
 
 
-def _lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def judgement_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of an evaluation, each as a name and a text."""
     request, evaluation = report["request"], report["evaluation"]
     tool = request["tool"]
     yield "evaluation", evaluation["evaluation_id"]

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+import msgspec
 from rich.table import Table
 
 from pmcl.bus import (
@@ -16,12 +17,33 @@ from pmcl.contracts import BusError
 from pmcl.ops.console import console, shown_time
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
-from pmcl.store import Row, load_queries, open_reader
+from pmcl.store import Reader, Row, load_queries, open_reader
 
-__all__ = ["read_status", "show_status"]
+__all__ = ["Standing", "read_standing", "read_status", "show_status"]
 
 _queries = load_queries("pmcl.ops", "status")
 _CONNECT_S: Final = 2.0
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What an operator should see wherever they look.
+
+    Attributes:
+        journal: its last number.
+        stopped_at, stopped_by: of the stop in force; `None` without one.
+    """
+
+    journal: int
+    pending_approvals: int
+    stopped_at: int | None
+    stopped_by: str | None
+
+
+async def read_standing(reader: Reader) -> Standing:
+    """Return how things stand, read in one step."""
+    row = await reader.one(_queries.standing)
+    assert row is not None
+    return Standing(**_named(row))
 
 
 async def read_status(settings: Settings) -> dict[str, Any]:

@@ -17,3 +17,12 @@ SELECT
 
 -- name: stopped
 SELECT stopped_at AS since, stopped_by AS by FROM stops WHERE resumed_at IS NULL;
+
+-- name: standing
+-- The wider condition is the one of an index.
+SELECT
+    (SELECT coalesce(max(sequence), 0) FROM journal) AS journal,
+    (SELECT count(*) FROM approvals
+     WHERE state IN ('pending', 'granted') AND state = 'pending') AS pending_approvals,
+    (SELECT stopped_at FROM stops WHERE resumed_at IS NULL) AS stopped_at,
+    (SELECT stopped_by FROM stops WHERE resumed_at IS NULL) AS stopped_by;

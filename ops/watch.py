@@ -88,8 +88,8 @@ async def watch(
         "*" if value is None else check_token(field, value)
         for field, value in (("scope", scope), ("host", host))
     )
-    inlet = _Inlet()
     async with open_operator(settings) as operator:
+        inlet = _Inlet()
         with inlet.send, inlet.receive:
             await operator.subscribe(f"{STORED_PREFIX}.event.{within}.>", inlet.take)
             async for message, skipped in inlet.receive:

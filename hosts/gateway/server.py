@@ -3,9 +3,8 @@
 Source: SPEC G4.
 """
 
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
 from typing import Final
 
 import anyio
@@ -17,8 +16,8 @@ from pmcl.bus import background_tasks
 from pmcl.hosts.gateway.address import Listening, listen
 from pmcl.hosts.gateway.application import application
 from pmcl.hosts.gateway.config import GatewayConfig
-from pmcl.hosts.gateway.connection import HEADER_MAX_BYTES, BoundedProtocol
 from pmcl.hosts.gateway.defects import where
+from pmcl.hosts.gateway.http_server import quiet_server
 from pmcl.hosts.gateway.sessions import Sessions
 from pmcl.hosts.gateway.shield import Shield
 
@@ -26,16 +25,7 @@ __all__ = ["run_gateway"]
 
 log = structlog.get_logger()
 
-_KEEP_ALIVE_S: Final = 5
-_GRACE_S: Final = 1
 _RETRY_S: Final = 1.0
-
-
-class _Server(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to the process that the gateway is a part of."""
-        yield
 
 
 @asynccontextmanager
@@ -45,13 +35,12 @@ async def run_gateway(config: GatewayConfig) -> AsyncIterator[str]:
     Raises:
         GatewayError: the port is in use, or the kept one cannot be read.
     """
-    _silence()
     listening = await anyio.to_thread.run_sync(listen, config)
     port = listening.port.getsockname()[1]
     with closing(listening):
         async with background_tasks() as tasks:
             sessions = Sessions(config, tasks)
-            server = _server(Shield(application(config, sessions), config, port))
+            server = quiet_server(Shield(application(config, sessions), config, port))
             stopped = anyio.Event()
             tasks.start_soon(_serve, server, listening, stopped)
             tasks.start_soon(_kept_up, sessions.run)
@@ -66,25 +55,7 @@ async def run_gateway(config: GatewayConfig) -> AsyncIterator[str]:
                     log.warning("gateway.closed_early")
 
 
-def _server(shield: Shield) -> _Server:
-    return _Server(
-        uvicorn.Config(
-            shield,
-            http=BoundedProtocol,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=_KEEP_ALIVE_S,
-            timeout_graceful_shutdown=_GRACE_S,
-            h11_max_incomplete_event_size=HEADER_MAX_BYTES,
-        )
-    )
-
-
-async def _serve(server: _Server, listening: Listening, stopped: anyio.Event) -> None:
+async def _serve(server: uvicorn.Server, listening: Listening, stopped: anyio.Event) -> None:
     try:
         await server.serve([listening.port, listening.file])
     except Exception as error:  # noqa: BLE001 - the sidecar goes on without the gateway
@@ -100,10 +71,3 @@ async def _kept_up(run: Callable[[], Awaitable[None]]) -> None:
         except Exception as error:  # noqa: BLE001 - the sidecar goes on whatever happens here
             log.error("gateway.failed", **where(error))
         await anyio.sleep(_RETRY_S)
-
-
-def _silence() -> None:
-    """Keep uvicorn's own lines, which have no event name, off standard error."""
-    logger = logging.getLogger("uvicorn.error")
-    logger.addHandler(logging.NullHandler())
-    logger.propagate = False

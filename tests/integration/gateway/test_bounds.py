@@ -168,7 +168,7 @@ async def test_client_that_reads_nothing_is_let_go(
             super().connection_lost(exc)
             lost.set()
 
-    monkeypatch.setattr("pmcl.hosts.gateway.server.BoundedProtocol", Watched)
+    monkeypatch.setattr("pmcl.hosts.gateway.http_server.BoundedProtocol", Watched)
     async with opened(configured(request_s=0.5), nats_server) as wire:
         ask = f"GET /openapi.json HTTP/1.1\r\nhost: 127.0.0.1:{wire.port}\r\n\r\n".encode()
         async with await anyio.connect_tcp("127.0.0.1", wire.port) as stream:

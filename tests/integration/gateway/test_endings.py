@@ -143,7 +143,7 @@ async def test_sidecar_goes_on_when_the_gateway_ends(
     async def broken(self: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("pmcl.hosts.gateway.server._Server.main_loop", broken)
+    monkeypatch.setattr("pmcl.hosts.gateway.http_server._Server.main_loop", broken)
     with structlog.testing.capture_logs() as logged:
         async with run_cell(Settings(state_dir=tmp_path / "state")) as cell, cell.admin() as admin:
             assert admin.ready

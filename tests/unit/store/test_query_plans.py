@@ -43,6 +43,8 @@ SCANS = {
     ("ops/holds", "open"): "asked by an operator, never while a verdict waits",
     ("ops/status", "stopped"): "one row at most, from an index of its own",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
+    ("ops/status", "standing"): "those that wait only, by their own index; and the stop in force",
+    ("dashboard/work", "turns"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "known"): "asked by an operator, never while a verdict waits",
     ("ops/demo", "counts"): "a ledger of a few rows",
