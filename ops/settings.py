@@ -45,6 +45,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         approval_ttl_ms: how long a grant can be used that names no time, milliseconds.
         gateway: whether the HTTP gateway runs beside the workers; `signals` serves no host.
         gateway_port: of 127.0.0.1; 0 for one that is chosen once and kept.
+        dashboard: whether `pmcl up` starts the dashboard beside the sidecar.
+        dashboard_port: of 127.0.0.1; 0 for any that is free.
         log_level: of the structured log on standard error.
     """
 
@@ -62,6 +64,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     )
     gateway: Literal["on", "signals", "off"] = "on"
     gateway_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
+    dashboard: Literal["on", "off"] = "off"
+    dashboard_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
 
     def __post_init__(self) -> None:

@@ -16,18 +16,41 @@ __all__ = ["up"]
 
 
 async def up(settings: Settings, *, as_json: bool) -> None:
-    """Run until SIGINT or SIGTERM, then drain; SIGHUP loads the hosts again."""
-    async with _signals() as signals, export_traces(), run_cell(settings) as cell:
+    """Run until SIGINT or SIGTERM, then drain; SIGHUP loads the hosts again.
+
+    Raises:
+        DashboardError: one is wanted and did not start.
+        PmclError: as `run_cell`.
+    """
+    async with (
+        _signals() as signals,
+        export_traces(),
+        run_cell(settings) as cell,
+        _dashboard(settings) as dashboard,
+    ):
         if as_json:
             told = {"ready": True, "url": cell.url, "gateway": cell.gateway_url, "pid": os.getpid()}
-            print_json(told)
+            print_json(told if dashboard is None else {**told, "dashboard": dashboard})
         else:
             urls = "  ".join(url for url in (cell.url, cell.gateway_url) if url is not None)
             console.print(f"pmcl ready  {urls}  {settings.state_dir}", soft_wrap=True)
+            if dashboard is not None:
+                console.print(f"pmcl dashboard  {dashboard}", soft_wrap=True, markup=False)
         async for number in signals:
             if number != signal.SIGHUP:
                 break
             await cell.reload()
+
+
+@asynccontextmanager
+async def _dashboard(settings: Settings) -> AsyncIterator[str | None]:
+    if settings.dashboard == "off":
+        yield None
+        return
+    from pmcl.ops.dashboard_process import open_beside
+
+    async with open_beside(settings) as link:
+        yield link
 
 
 @asynccontextmanager

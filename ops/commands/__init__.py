@@ -2,6 +2,7 @@
 
 from pmcl.ops.commands import (
     approvals,
+    dashboard,
     dead_letters,
     evaluate,
     guard,
@@ -22,6 +23,7 @@ from pmcl.ops.commands.groups import app
 __all__ = [
     "app",
     "approvals",
+    "dashboard",
     "dead_letters",
     "evaluate",
     "guard",

@@ -17,6 +17,9 @@ def up(
     rules: Annotated[Path | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
     server_url: str | None = None,
     server_monitor_url: str | None = None,
+    dashboard: Annotated[
+        bool, Parameter(negative=(), help="Start the dashboard beside it; PMCL_DASHBOARD.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run the sidecar: embedded NATS, streams, workers. Ctrl-C drains."""
@@ -27,6 +30,7 @@ def up(
         rules=rules,
         server_url=server_url,
         server_monitor_url=server_monitor_url,
+        dashboard="on" if dashboard else None,
     )
     run(run_up, settings, as_json=json)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = {".py", ".sql"}
+SHIPPED = {".css", ".html", ".js", ".py", ".sql", ".svg"}
 TIMEOUT_S = 60
 
 
