@@ -39,6 +39,7 @@ class Delivery:
         self._received: Received | None = None
         self._again_before_ms = 0
         self._swept_s = float("-inf")
+        self._receipted_s = float("-inf")
         connection.on_ready(self._reconnected)
 
     def wake(self) -> None:
@@ -48,7 +49,7 @@ class Delivery:
     def received(self, received: Received) -> None:
         """Take in a receipt, from a reply that is known to be the sidecar's; never waits.
 
-        It is used at the next look, so that a busy host does not write for each reply.
+        It is used at a later look, so that a busy host does not write for each reply.
         """
         self._received = received
 
@@ -78,7 +79,7 @@ class Delivery:
             self._wanted = anyio.Event()
 
     async def look(self) -> None:
-        """Sweep when it is time, take in the receipt, send what is due.
+        """Sweep and take in a receipt when it is time, send what is due.
 
         Raises:
             BusError: a message was not acknowledged; what was is noted.
@@ -87,9 +88,8 @@ class Delivery:
         self._begun += 1
         if now_s() >= self._swept_s + self._config.sweep_ms / 1000:
             await self._sweep()
-        received, self._received = self._received, None
-        if received is not None and await self._file.receipted(received):
-            log.warning("delivery.ledger_changed", ledger_epoch=received.ledger_epoch)
+        if now_s() >= self._receipted_s + _RECEIPT_S:
+            await self._take_receipt()
         if self._connection.ready:
             await self._send()
             self._done = self._begun
@@ -102,12 +102,22 @@ class Delivery:
         if swept.orphans or swept.voids:
             log.info("host_file.swept", orphans=swept.orphans, voids=swept.voids)
 
+    async def _take_receipt(self) -> None:
+        received, self._received = self._received, None
+        if received is None:
+            return
+        self._receipted_s = now_s()
+        if await self._file.receipted(received):
+            log.warning("delivery.ledger_changed", ledger_epoch=received.ledger_epoch)
+
     async def _send(self) -> None:
         again_before_ms = self._again_before_ms
         before_ms = max(again_before_ms, wall_ms() - self._config.resend_ms)
         after = 0
         while rows := await self._file.pending(after=after, sent_before_ms=before_ms, limit=_PAGE):
             await self._send_page(rows)
+            if len(rows) < _PAGE:
+                break
             after = rows[-1].number
         if self._again_before_ms == again_before_ms:
             self._again_before_ms = 0

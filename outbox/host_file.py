@@ -1,15 +1,20 @@
 """A host's own file: every number is given once, every claim has one owner and one outcome.
 
 It holds no content. All processes of one host on one machine share it, and each operation is one
-transaction: on disk when it returns. Numbers count observations, outcomes, audit receipts and voids
-together, from 1 and without a gap. Rows of the outbox go when the ledger says that it has them, and
-never because the bus took them.
+transaction: seen by all of them when it returns. Numbers count observations, outcomes, audit
+receipts and voids together, from 1 and without a gap. Rows of the outbox go when the ledger says
+that it has them, and never because the bus took them.
+
+Claims and results are on disk when their operation returns. What a loss of power may take back is
+only what another start finds out by itself: that messages were acknowledged, sent or receipted,
+and which of the numbers were given that the last sync had promised.
 Source: DESIGN sections 2 (a host's watermark) and 3.8.
 """
 
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +23,7 @@ from ulid_transform import ulid_now
 
 from pmcl.contracts import AuditReceipt, Outcome, Received, sha256
 from pmcl.outbox import host_units as units
+from pmcl.outbox.boot import boot_id
 from pmcl.outbox.host_mark import HostMark, open_mark
 from pmcl.outbox.host_units import Claim, Kind, queries
 from pmcl.outbox.owners import is_gone, opening, own
@@ -35,7 +41,7 @@ __all__ = [
 T = TypeVar("T")
 
 _APPLICATION_ID = 0x504D4348
-_VERSION = 1
+_VERSION = 2
 
 
 class HostFileSwept(msgspec.Struct, frozen=True):
@@ -72,6 +78,7 @@ class HostFile:
     def __init__(
         self, writer: Writer, mark: HostMark, path: Path, owner: str, now_ms: Callable[[], int]
     ) -> None:
+        self._boot = boot_id()
         self._writer = writer
         self._mark = mark
         self._path = path
@@ -80,11 +87,17 @@ class HostFile:
         self.epoch = ""
 
     async def load(self) -> None:
-        """Give the file its epoch, if it has none, and read it."""
+        """Give the file its epoch, if it has none, and read it.
+
+        The first to do so since the machine was started closes what a loss of power left open.
+        """
 
         def unit(tx: Transaction) -> str:
-            tx.run(queries.create, host_epoch=ulid_now())
-            return str(units.read_state(tx)["host_epoch"])
+            tx.run(queries.create, host_epoch=ulid_now(), boot=self._boot)
+            state = units.read_state(tx)
+            if state["boot"] != self._boot:
+                units.close_promised(tx, self._boot)
+            return str(state["host_epoch"])
 
         self.epoch = await self._change(unit)
 
@@ -113,15 +126,14 @@ class HostFile:
             HostFileFullError: there would be no room for the voids of lost ones.
         """
 
-        def unit(tx: Transaction) -> int:
-            if not units.has_room(units.read_state(tx), count):
-                raise units.HostFileFullError
-            first = units.take_numbers(tx, count)
-            for number in range(first, first + count):
-                tx.run(queries.reserve, number=number, owner=self.owner, deadline_ms=deadline_ms)
-            return first
+        def unit(tx: Transaction, *, durable: bool = True) -> int | None:
+            return units.reserve(tx, self.owner, count, deadline_ms, durable=durable)
 
-        return await self._change(unit)
+        first = await self._change(partial(unit, durable=False), durable=False)
+        if first is None:
+            first = await self._change(unit)
+        assert first is not None
+        return first
 
     async def acknowledged(self, numbers: Sequence[int]) -> frozenset[int]:
         """Close acknowledged reservations and return those that were still open.
@@ -136,11 +148,11 @@ class HostFile:
                 tx.run(queries.acknowledge, number=max(kept))
             return kept
 
-        return await self._change(unit)
+        return await self._change(unit, durable=False)
 
     async def void(self, numbers: Sequence[int]) -> int:
         """Close reservations by voids, to be delivered, and return how many were still open."""
-        return await self._change(lambda tx: units.void(tx, numbers))
+        return await self._change(lambda tx: units.void(tx, numbers), durable=False)
 
     async def claim(self, claim: Claim) -> bool:
         """Claim a call and return True, or False when it was claimed before by anybody."""
@@ -195,7 +207,7 @@ class HostFile:
             rows = tx.all(queries.pending, after=after, before_ms=sent_before_ms, limit=limit)
             return [PendingMessage(row["number"], row["kind"], row["body"]) for row in rows]
 
-        return await self._writer.run(unit)
+        return await self._writer.run(unit, durable=False)
 
     async def sent(self, numbers: Sequence[int]) -> None:
         """Note which messages the bus has acknowledged; they stay until they are receipted."""
@@ -206,7 +218,7 @@ class HostFile:
             tx.run(queries.acknowledge, number=max(numbers, default=0))
 
         now_ms = self._now_ms()
-        await self._change(unit)
+        await self._change(unit, durable=False)
 
     async def receipted(self, received: Received) -> bool:
         """Drop what the ledger has committed; return whether everything left must be sent again.
@@ -225,19 +237,24 @@ class HostFile:
             return known not in (None, received.ledger_epoch) and units.send_again(tx)
 
         now_ms = self._now_ms()
-        return await self._change(unit)
+        return await self._change(unit, durable=False)
 
-    async def _change(self, unit: Callable[[Transaction], T]) -> T:
-        """Run a unit that may write, and show what it left to all processes."""
+    async def _change(self, unit: Callable[[Transaction], T], *, durable: bool = True) -> T:
+        """Run a unit that may write, and show what it left to all processes.
+
+        Where nobody tells that the machine was started anew, nothing may be taken back.
+        """
 
         def marked(tx: Transaction) -> T:
             result = unit(tx)
+            if durable and self._boot is not None:
+                units.promise(tx)
             row = units.read_state(tx)
             rows = row["outbox_rows"] + row["open_claims"]
             self._mark.write(row["acknowledged"], rows, row["outbox_bytes"])
             return result
 
-        return await self._writer.run(marked)
+        return await self._writer.run(marked, durable=durable or self._boot is None)
 
 
 def _make(path: Path) -> None:
@@ -261,7 +278,7 @@ async def open_host_file(
         schemas=(queries.schema,),
         application_id=_APPLICATION_ID,
         version=_VERSION,
-        journal_mode="truncate",
+        shared=True,
     )
     _make(path)
     async with AsyncExitStack() as stack:

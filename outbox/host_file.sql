@@ -2,7 +2,9 @@ CREATE TABLE file (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     host_epoch TEXT NOT NULL,
     ledger_epoch TEXT,
+    boot TEXT,
     next_number INTEGER NOT NULL CHECK (next_number >= 1),
+    promised INTEGER NOT NULL CHECK (promised >= 0),
     acknowledged INTEGER NOT NULL CHECK (acknowledged BETWEEN 0 AND next_number - 1),
     outbox_rows INTEGER NOT NULL CHECK (outbox_rows >= 0),
     outbox_bytes INTEGER NOT NULL CHECK (outbox_bytes >= 0),
@@ -54,16 +56,25 @@ END;
 
 -- name: create
 INSERT INTO file
-    (id, host_epoch, next_number, acknowledged, outbox_rows, outbox_bytes, open_claims)
-VALUES (1, :host_epoch, 1, 0, 0, 0, 0) ON CONFLICT (id) DO NOTHING;
+    (id, host_epoch, boot, next_number, promised, acknowledged, outbox_rows, outbox_bytes,
+    open_claims)
+VALUES (1, :host_epoch, :boot, 1, 0, 0, 0, 0, 0) ON CONFLICT (id) DO NOTHING;
 
 -- name: state
-SELECT host_epoch, ledger_epoch, next_number, acknowledged, outbox_rows, outbox_bytes, open_claims
+SELECT host_epoch, ledger_epoch, boot, next_number, promised, acknowledged, outbox_rows,
+    outbox_bytes, open_claims
 FROM file WHERE id = 1;
 
 -- name: take_numbers
 UPDATE file SET next_number = next_number + :count WHERE id = 1
 RETURNING next_number - :count AS first;
+
+-- name: promise
+UPDATE file SET promised = next_number - 1 + :count
+WHERE id = 1 AND promised < next_number - 1 + :count / 2;
+
+-- name: rebooted
+UPDATE file SET boot = :boot, acknowledged = next_number - 1 WHERE id = 1;
 
 -- name: acknowledge
 UPDATE file SET acknowledged = :number WHERE id = 1 AND acknowledged < :number;

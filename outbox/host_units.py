@@ -28,12 +28,15 @@ __all__ = [
     "Kind",
     "claim",
     "close_orphans",
+    "close_promised",
     "drop",
     "finish",
     "has_room",
     "post",
+    "promise",
     "queries",
     "read_state",
+    "reserve",
     "send_again",
     "take_numbers",
     "void",
@@ -44,6 +47,8 @@ Kind = Literal["outcome", "audit", "void"]
 queries = load_queries("pmcl.outbox", "host_file")
 AUDIT_ROWS = limits.HOST_OUTBOX_MAX_ROWS // 10
 """How many audit receipts may come on top: local inspections go on for a while in a full file."""
+PROMISED_NUMBERS = 64
+"""How many numbers may be given between two syncs; a loss of power costs as many voids."""
 _VOID = encode(Void())
 _KEEP_CLAIMS_MS = 300_000
 """How long a finished claim outlives its verdict, against steps of the wall clock."""
@@ -101,6 +106,43 @@ def take_numbers(tx: Transaction, count: int) -> int:
     row = tx.one(queries.take_numbers, count=count)
     assert row is not None
     return int(row["first"])
+
+
+def promise(tx: Transaction) -> None:
+    """Have later numbers count as given after a loss of power; only a durable unit may do so."""
+    tx.run(queries.promise, count=PROMISED_NUMBERS)
+
+
+def close_promised(tx: Transaction, boot: str | None) -> None:
+    """Close by voids what an earlier run of the machine may have given without a trace.
+
+    What was acknowledged then may be unknown as well, so that all numbers count as that.
+    """
+    state = read_state(tx)
+    count = max(0, state["promised"] + 1 - state["next_number"])
+    first = take_numbers(tx, count)
+    for number in range(first, first + count):
+        tx.run(queries.post, number=number, kind="void", body=_VOID)
+    tx.run(queries.rebooted, boot=boot)
+
+
+def reserve(
+    tx: Transaction, owner: str, count: int, deadline_ms: int, *, durable: bool
+) -> int | None:
+    """Reserve numbers and return the first; `None` when only a durable unit may give so many.
+
+    Raises:
+        HostFileFullError: there would be no room for the voids of lost ones.
+    """
+    state = read_state(tx)
+    if not has_room(state, count):
+        raise HostFileFullError
+    if not durable and state["next_number"] + count - 1 > state["promised"]:
+        return None
+    first = take_numbers(tx, count)
+    for number in range(first, first + count):
+        tx.run(queries.reserve, number=number, owner=owner, deadline_ms=deadline_ms)
+    return first
 
 
 def post(tx: Transaction, kind: Kind, result: Contract) -> int:

@@ -18,6 +18,7 @@ from pmcl.store.errors import StoreUnavailableError, translate
 from pmcl.store.memory import Memory
 from pmcl.store.schema import open_connection
 from pmcl.store.transaction import Transaction
+from pmcl.store.turns import Turns
 
 __all__ = ["Committer", "Done", "Job"]
 
@@ -25,10 +26,11 @@ log = structlog.get_logger()
 
 
 class Job(NamedTuple):
-    """A unit and who waits for it."""
+    """A unit and who waits for it, and whether it must outlive a loss of power."""
 
     unit: Callable[[Transaction], Any]
     future: "asyncio.Future[Any]"
+    durable: bool = True
 
 
 class Done(NamedTuple):
@@ -52,15 +54,26 @@ class Committer:
 
     def __init__(self, config: StoreConfig) -> None:
         self._config = config
-        self._connection: sqlite3.Connection | None = open_connection(config)
+        self._turns = Turns(config)
+        self._connection: sqlite3.Connection | None = None
+        self._synced = True
         self._memory = Memory()
         self.changed = False
+        try:
+            with self._turns:
+                self._open()
+        except BaseException:
+            self._turns.close()
+            raise
 
     def close(self) -> None:
-        """Close the file; the write-ahead log is folded into it."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+        """Close the file; the write-ahead log is folded into it by its last writer."""
+        try:
+            with self._turns:
+                self._drop()
+        except StoreUnavailableError:
+            self._drop()  # whoever has the turn has the file open, so this folds nothing
+        self._turns.close()
 
     def truncate(self) -> bool:
         """Return whether the write-ahead log is empty now; a reader may hold it back.
@@ -71,12 +84,12 @@ class Committer:
             StoreUnavailableError: the disk does not answer.
         """
         try:
-            if self._connection is None:
-                self._connection = open_connection(self._config)
-            # Units wait behind this one, so it waits for no reader.
-            self._connection.execute("PRAGMA busy_timeout = 0").fetchall()
-            row = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._connection.execute(f"PRAGMA busy_timeout = {self._config.busy_timeout_ms}")
+            with self._turns:
+                connection = self._open()
+                # Units wait behind this one, so it waits for no reader.
+                connection.execute("PRAGMA busy_timeout = 0").fetchall()
+                row = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                connection.execute(f"PRAGMA busy_timeout = {self._config.busy_timeout_ms}")
         except sqlite3.Error as error:
             raise translate(self._config.path, error) from error
         return bool(row[0] == 0)
@@ -85,7 +98,8 @@ class Committer:
         """Return what came of each job, in order; none of it is still uncertain."""
         self.changed = False
         try:
-            return self._commit(jobs)
+            with self._turns:
+                return self._commit(jobs)
         except _GroupLostError as lost:
             if len(jobs) == 1:
                 return [self._refused(jobs[0], lost)]
@@ -96,7 +110,8 @@ class Committer:
 
     def _commit_alone(self, job: Job) -> Done:
         try:
-            return self._commit([job])[0]
+            with self._turns:
+                return self._commit([job])[0]
         except (_GroupLostError, LedgerError, sqlite3.Error) as error:
             return self._refused(job, error)
 
@@ -106,9 +121,8 @@ class Committer:
         return Done(job.future, None, StoreUnavailableError(self._config.path, reason))
 
     def _commit(self, jobs: list[Job]) -> list[Done]:
-        if self._connection is None:
-            self._connection = open_connection(self._config)
-        connection = self._connection
+        connection = self._open()
+        self._sync(connection, durable=any(job.durable for job in jobs))
         memory, self._memory = self._memory, Memory()  # given back by a COMMIT only
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -122,7 +136,7 @@ class Committer:
         finally:
             self._leave(connection)
         self.changed = self.changed or connection.total_changes != before
-        if self._config.journal_mode == "wal":  # else other processes write the file as well
+        if not self._config.shared:
             self._memory = memory
         return done
 
@@ -152,6 +166,23 @@ class Committer:
             connection.execute("RELEASE unit")
         return Done(job.future, value, failure)
 
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = open_connection(self._config)
+            self._synced = True
+        return self._connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _sync(self, connection: sqlite3.Connection, *, durable: bool) -> None:
+        """Have the next COMMIT wait for the disk, and all that came before it, or not."""
+        if durable != self._synced:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._synced = durable
+
     def _leave(self, connection: sqlite3.Connection) -> None:
         """Leave no transaction open; a connection that cannot is replaced."""
         try:
@@ -159,4 +190,4 @@ class Committer:
                 connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             log.warning("store.reopened", path=str(self._config.path), reason=str(error))
-            self.close()
+            self._drop()

@@ -49,7 +49,7 @@ def _prepared(connection: sqlite3.Connection, config: StoreConfig) -> sqlite3.Co
     connection.execute("BEGIN")  # one snapshot: another process may be creating the file
     fresh = _is_fresh(connection, config)
     connection.execute("COMMIT")
-    connection.execute(f"PRAGMA journal_mode = {config.journal_mode}").fetchall()
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its fsync alone does not reach the disk
     connection.execute("PRAGMA foreign_keys = ON")

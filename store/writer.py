@@ -60,8 +60,11 @@ class Writer:
         """How many units were handed over and have no end yet."""
         return self._waiting
 
-    async def run(self, unit: Callable[[Transaction], T]) -> T:
+    async def run(self, unit: Callable[[Transaction], T], *, durable: bool = True) -> T:
         """Return what the unit returned, once its transaction is on disk.
+
+        One that is not `durable` outlives this process, but perhaps not the machine's power; the
+        next durable one takes it to the disk with it.
 
         The unit runs on the writer's thread, and a second time when its group was lost: it must
         depend on nothing but the transaction. When the waiter is cancelled, the unit runs all the
@@ -83,7 +86,7 @@ class Writer:
         # Handed over once per turn of the loop, so that units that arrive together stay together.
         if not self._arrived:
             self._loop.call_soon(self._hand_over)
-        self._arrived.append(Job(unit, future))
+        self._arrived.append(Job(unit, future, durable))
         return await future
 
     async def truncate(self) -> bool:

@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -21,9 +22,10 @@ from pmcl.contracts import (
     decode,
     limits,
 )
-from pmcl.outbox import host_units
+from pmcl.outbox import host_file, host_units
 from pmcl.outbox.host_file import Claim, HostFile, message_id, open_host_file
 from pmcl.outbox.host_units import HostFileFullError
+from pmcl.store import Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -343,6 +345,76 @@ async def test_killed_owner_is_closed_exactly_once(tmp_path: Path) -> None:
             with pytest.raises(HostError):
                 await one.finish(outcome_of(evaluation))
     assert owners_of(path) == []
+
+
+class Disk:
+    """What a loss of power leaves of a host file: what was there after its last sync."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = path
+        self.left = path.with_name("left")
+        self.synced = 0
+        run = Writer.run
+
+        async def copied(writer: Writer, unit: Any, *, durable: bool = True) -> Any:
+            result = await run(writer, unit, durable=durable)
+            if durable and writer._config.path == path:
+                self.keep()
+            return result
+
+        monkeypatch.setattr(Writer, "run", copied)
+
+    def keep(self) -> None:
+        self.synced += 1
+        for ending in ("", "-wal"):  # drops SQLite's locks, which nobody else asks for here
+            shutil.copy(f"{self.path}{ending}", f"{self.left}{ending}")
+
+
+async def test_a_loss_of_power_takes_no_number_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(tmp_path / "f", monkeypatch)
+    monkeypatch.setattr(host_file, "boot_id", lambda: "first")
+    async with open_host_file(disk.path) as file:
+        await file.claim(claim_of(ulid_now()))
+        given = [await file.reserve(1, FAR) for _ in range(150)]
+        await file.acknowledged(given[:10])
+        await file.receipted(received(10))
+    assert disk.synced < 10
+    monkeypatch.setattr(host_file, "boot_id", lambda: "second")
+    async with open_host_file(disk.left) as file:
+        assert file.watermark >= given[-1]
+        assert (await file.sweep()).orphans == 1
+        closed = await numbers(file)
+        assert set(given) < set(closed), "what was acknowledged may be closed twice"
+        assert closed == [*range(1, len(closed) + 1)]
+        assert await file.reserve(1, FAR) == len(closed) + 1
+        outcome = (await file.pending(after=len(closed) - 1, sent_before_ms=FAR, limit=1))[0]
+        assert decode(outcome.body, Outcome).status == "unknown"
+
+
+async def test_a_new_start_of_the_same_machine_run_closes_nothing(tmp_path: Path) -> None:
+    for first in (1, 2):
+        async with open_at(tmp_path) as file:
+            await file.claim(claim_of(f"a{first}"))
+            assert await file.reserve(1, FAR) == first
+            assert await file.acknowledged([first]) == {first}
+            assert file.watermark == first
+            assert await numbers(file) == []
+
+
+async def test_all_is_on_disk_where_nobody_tells_of_a_new_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(tmp_path / "f", monkeypatch)
+    monkeypatch.setattr(host_file, "boot_id", lambda: None)
+    async with open_host_file(disk.path) as file:
+        await file.claim(claim_of("a"))
+        await file.reserve(2, FAR)
+        await file.acknowledged([1, 2])
+    async with open_host_file(disk.left) as file:
+        assert file.watermark == 2
+        assert await numbers(file) == []
 
 
 async def test_orphaned_inspection_becomes_an_unknown_audit(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_failed_commit_is_forgotten(file: File) -> None:
 
 
 def test_a_file_with_several_writers_is_read_in_each_transaction(config: StoreConfig) -> None:
-    shared = msgspec.structs.replace(config, journal_mode="truncate")
+    shared = msgspec.structs.replace(config, shared=True)
     one, other = File(shared), File(shared)
     assert one.run(one.add) == [1]
     assert other.run(other.add) == [2]

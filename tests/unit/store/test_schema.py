@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Barrier
-from typing import Any
 
 import msgspec
 import pytest
@@ -121,16 +120,12 @@ async def test_an_unreadable_file_is_unavailable(config: StoreConfig) -> None:
         await open_once(config)
 
 
-@pytest.mark.parametrize("journal_mode", ["wal", "truncate"])
-def test_a_file_created_by_several_at_once_is_created_once(
-    config: StoreConfig, journal_mode: Any
-) -> None:
-    shared = msgspec.structs.replace(config, journal_mode=journal_mode)
+def test_a_file_created_by_several_at_once_is_created_once(config: StoreConfig) -> None:
     start = Barrier(6)
 
     def create(_: int) -> int:
         start.wait(10)
-        connection = open_connection(shared)
+        connection = open_connection(config)
         try:
             return len(connection.execute("SELECT name FROM sqlite_schema").fetchall())
         finally:

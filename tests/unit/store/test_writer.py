@@ -182,8 +182,8 @@ async def test_what_was_taken_is_committed_at_the_end(config: StoreConfig) -> No
         assert await writer.run(ids) == [1]
 
 
-async def test_several_processes_may_write_a_truncate_file(config: StoreConfig) -> None:
-    shared = msgspec.structs.replace(config, journal_mode="truncate")
+async def test_several_writers_may_write_a_shared_file(config: StoreConfig) -> None:
+    shared = msgspec.structs.replace(config, shared=True)
     async with open_writer(shared) as one, open_writer(shared) as other:
         async with anyio.create_task_group() as tasks:
             for index in range(40):
@@ -192,7 +192,7 @@ async def test_several_processes_may_write_a_truncate_file(config: StoreConfig) 
 
 
 async def test_a_locked_file_is_unavailable_and_then_is_not(config: StoreConfig) -> None:
-    impatient = msgspec.structs.replace(config, busy_timeout_ms=10, journal_mode="truncate")
+    impatient = msgspec.structs.replace(config, busy_timeout_ms=10, shared=True)
     gate = Gate()
     async with open_writer(impatient) as one, open_writer(impatient) as other:
         async with anyio.create_task_group() as tasks:
