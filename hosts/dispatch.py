@@ -131,7 +131,7 @@ class Dispatch:
         self._session.outstanding.remove(self._verdict)
         try:
             await checkpoint_if_cancelled()
-            self._check()
+            self._check_time()
             self._check_word()
         except BaseException:
             self._run.status = "unused"
@@ -163,12 +163,16 @@ class Dispatch:
             raise self._refused("held")
         if proposal.kind != "tool":
             raise self._refused("not_a_call")
-        self._check_lease()
-        if now_s() >= verdict.ends_s:
-            raise self._refused("expired")
+        self._check_time()
         request = bind(proposal, verdict.binding, self._session.redaction_key)
         if (request.call_id, request.proposal_hash) != (verdict.call_id, verdict.proposal_hash):
             raise self._refused("other_proposal")
+
+    def _check_time(self) -> None:
+        """Refuse unless the lease and the verdict both live."""
+        self._check_lease()
+        if now_s() >= self._verdict.ends_s:
+            raise self._refused("expired")
 
     def _check_lease(self) -> None:
         try:
@@ -217,6 +221,13 @@ class Dispatch:
         self._session.delivery.wake()
 
     async def _finish(self, result: Outcome | AuditReceipt) -> None:
+        try:
+            await self._session.file.finish(result)
+        except LedgerError:
+            await self._finish_yet(result)
+
+    async def _finish_yet(self, result: Outcome | AuditReceipt) -> None:
+        """Try again for a while: nothing else says what came of the call."""
         async for attempt in AsyncRetrying(
             stop=stop_after_delay(_RECORD_S),
             wait=wait_fixed(_PAUSE_S),
