@@ -160,6 +160,15 @@ from pmcl.contracts.record_events import (
     PayloadErased,
     PayloadRetaken,
 )
+from pmcl.contracts.reflection import (
+    ProposalCounts,
+    ReflectionClaimed,
+    ReflectionEnded,
+    ReflectionQueued,
+    ReflectionResult,
+    ReflectionTrigger,
+    Spending,
+)
 from pmcl.contracts.replay import Replay, Replayed, Selection
 from pmcl.contracts.stopping import Resume, Stop, StopState
 from pmcl.contracts.subjects import (
@@ -288,6 +297,7 @@ __all__ = [
     "PlanStep",
     "PmclError",
     "Premortem",
+    "ProposalCounts",
     "Proposed",
     "Receipt",
     "Received",
@@ -296,6 +306,11 @@ __all__ = [
     "Redrive",
     "Redriven",
     "Reflection",
+    "ReflectionClaimed",
+    "ReflectionEnded",
+    "ReflectionQueued",
+    "ReflectionResult",
+    "ReflectionTrigger",
     "Refused",
     "RefusedError",
     "Replay",
@@ -311,6 +326,7 @@ __all__ = [
     "SelfModelProposed",
     "ShowApproval",
     "ShownApproval",
+    "Spending",
     "StaleGenerationError",
     "StateCheck",
     "StateItem",

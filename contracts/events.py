@@ -2,7 +2,7 @@
 
 An event holds all that the ledger needs to be folded from the journal alone, but for payloads.
 Its subject is `pmcl.v1.event.<scope>.<host>.<name>`, the name taken from its tag; a finished turn
-goes to `pmcl.v1.reflection.<scope>.<host>.turn`.
+goes to `pmcl.v1.reflection.<scope>.<host>.turn`, a queued idle job to the leaf `idle`.
 """
 
 from typing import Literal
@@ -20,6 +20,7 @@ from pmcl.contracts.record_events import (
     PayloadErased,
     PayloadRetaken,
 )
+from pmcl.contracts.reflection import ReflectionClaimed, ReflectionEnded, ReflectionQueued
 from pmcl.contracts.stopping import CellResumed, CellStopped
 from pmcl.contracts.subjects import Subject
 
@@ -52,6 +53,9 @@ __all__ = [
     "OutcomeVerified",
     "PayloadErased",
     "PayloadRetaken",
+    "ReflectionClaimed",
+    "ReflectionEnded",
+    "ReflectionQueued",
     "Refused",
     "TurnCompleted",
     "event_subject",
@@ -300,5 +304,7 @@ def event_subject(event: Event) -> str:
     """Return the subject of LOG that carries the event."""
     if isinstance(event, TurnCompleted):
         return str(Subject("reflection", event.scope, event.host, "turn"))
+    if isinstance(event, ReflectionQueued):
+        return str(Subject("reflection", event.scope, event.host, "idle"))
     name = schema_of(type(event)).split("/")[1]
     return str(Subject("event", event.scope, event.host, name))

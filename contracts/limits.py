@@ -20,6 +20,7 @@ __all__ = [
     "HOST_OUTBOX_MAX_BYTES",
     "HOST_OUTBOX_MAX_ROWS",
     "HOST_QUEUE",
+    "IDLE_MS",
     "LEASE_TTL_MS",
     "MESSAGE_MAX_BYTES",
     "PLAN_RESOURCES_MAX",
@@ -53,6 +54,9 @@ APPROVALS_WAITING_MAX: Final = 64
 
 REPLAY_PAGE_MAX: Final = 2_048
 """The most stored messages that one request of an operator hands to their workers again."""
+
+IDLE_MS: Final = 900_000
+"""Between two idle reflections of one host."""
 
 CELL_QUEUE: Final = 256
 HOST_QUEUE: Final = 32

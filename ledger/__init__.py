@@ -10,6 +10,8 @@ from pmcl.ledger import (
     leases,
     outcomes,
     payloads,
+    reflections,
+    retrospects,
     stops,
     turns,
 )
@@ -44,6 +46,8 @@ __all__ = [
     "outcomes",
     "payloads",
     "record",
+    "reflections",
+    "retrospects",
     "stops",
     "turns",
 ]

@@ -35,6 +35,9 @@ from pmcl.contracts import (
     OutcomeVerified,
     PayloadErased,
     PayloadRetaken,
+    ReflectionClaimed,
+    ReflectionEnded,
+    ReflectionQueued,
     Refused,
     TurnCompleted,
 )
@@ -48,6 +51,8 @@ from pmcl.ledger import (
     leases,
     outcomes,
     payloads,
+    reflections,
+    retrospects,
     stops,
     turns,
 )
@@ -59,7 +64,7 @@ __all__ = ["APPLICATION_ID", "SCHEMAS", "SCHEMA_VERSION", "apply", "ledger_confi
 
 APPLICATION_ID: Final = 0x504D434C
 """`PMCL` in ASCII: what marks the file as ours."""
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 SCHEMAS: Final = (
     *OUTBOX_SCHEMAS,
     leases.SCHEMA,
@@ -73,6 +78,8 @@ SCHEMAS: Final = (
     backups.SCHEMA,
     stops.SCHEMA,
     erasures.SCHEMA,
+    reflections.SCHEMA,
+    retrospects.SCHEMA,
 )
 
 
@@ -85,6 +92,11 @@ def ledger_config(path: Path) -> StoreConfig:
 
 def _nothing(tx: Transaction, event: Event) -> None:
     """A refusal or a closed number changes no domain table; the inbox mark says it all."""
+
+
+def _lease_began(tx: Transaction, event: LeaseBegan) -> None:
+    leases.apply_began(tx, event)
+    reflections.apply_began(tx, event)
 
 
 _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
@@ -103,7 +115,7 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     EvidenceRecorded: evidence.apply_recorded,
     HoldPlaced: holds.apply_placed,
     HoldReleased: holds.apply_released,
-    LeaseBegan: leases.apply_began,
+    LeaseBegan: _lease_began,
     LeaseEnded: leases.apply_ended,
     LeaseRenewed: leases.apply_renewed,
     NumberClosed: _nothing,
@@ -114,8 +126,11 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     OutcomeVerified: outcomes.apply_verified,
     PayloadErased: erasures.apply_erased,
     PayloadRetaken: evidence.apply_retaken,
+    ReflectionClaimed: reflections.apply_claimed,
+    ReflectionEnded: reflections.apply_ended,
+    ReflectionQueued: reflections.apply_queued,
     Refused: _nothing,
-    TurnCompleted: turns.apply_completed,
+    TurnCompleted: reflections.apply_completed,
 }
 
 

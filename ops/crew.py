@@ -7,6 +7,7 @@ import msgspec
 from pmcl.bus import Connection
 from pmcl.judgement import EffectRules
 from pmcl.ledger import LedgerKey
+from pmcl.ops.reflection import reflect_worker
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.settings import Settings
 from pmcl.workers import (
@@ -20,6 +21,7 @@ from pmcl.workers import (
     OutcomeWorker,
     RecordWorker,
     RedriveWorker,
+    ReflectWorker,
     ReplayWorker,
     RequestWorker,
     StopWorker,
@@ -31,12 +33,17 @@ __all__ = ["Crew", "crew_of"]
 
 
 class Crew(msgspec.Struct, frozen=True):
-    """Who answers requests, and who settles the messages of a stream, `slots` of each at once."""
+    """Who answers requests, and who settles the messages of a stream, `slots` of each at once.
+
+    Attributes:
+        reflecting: None where the operator wants no reflection.
+    """
 
     units: Units
     requests: tuple[RequestWorker[Any], ...]
     streams: tuple[StreamHandler, ...]
     slots: int
+    reflecting: ReflectWorker | None = None
 
 
 def crew_of(
@@ -68,4 +75,5 @@ def crew_of(
         ),
         streams=streams,
         slots=settings.stream_slots,
+        reflecting=reflect_worker(settings, units) if settings.reflection == "on" else None,
     )

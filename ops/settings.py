@@ -20,6 +20,7 @@ __all__ = ["Settings", "SettingsError", "load_settings"]
 _place = re.compile(r"(?P<limit>.*) - at `\$\.(?P<name>\w+)")
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+Whole = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class SettingsError(PmclError):
@@ -43,6 +44,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         queue_cell, queue_host: requests under way in this cell, and of one host.
         stream_slots: stream messages under way at once for each worker.
         approval_ttl_ms: how long a grant can be used that names no time, milliseconds.
+        reflection: whether anything is reflected on; jobs wait while it is off.
+        reflection_idle_ms: between two idle reflections of one host, milliseconds.
+        reflection_window_ms: over which the next three budgets of a host roll, milliseconds.
+        reflection_tokens: of a model.
+        reflection_time_ms: of the reflector, milliseconds.
+        reflection_cost: millionths of the currency that the model's price is in.
         gateway: whether the HTTP gateway runs beside the workers; `signals` serves no host.
         gateway_port: of 127.0.0.1; 0 for one that is chosen once and kept.
         dashboard: whether `pmcl up` starts the dashboard beside the sidecar.
@@ -62,6 +69,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     approval_ttl_ms: Annotated[int, msgspec.Meta(ge=1, le=limits.APPROVAL_TTL_MAX_MS)] = (
         limits.APPROVAL_TTL_MS
     )
+    reflection: Literal["on", "off"] = "on"
+    reflection_idle_ms: Annotated[int, msgspec.Meta(ge=1_000)] = limits.IDLE_MS
+    reflection_window_ms: Positive = 3_600_000
+    reflection_tokens: Whole = 50_000
+    reflection_time_ms: Positive = 600_000
+    reflection_cost: Whole = 0
     gateway: Literal["on", "signals", "off"] = "on"
     gateway_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
     dashboard: Literal["on", "off"] = "off"

@@ -45,6 +45,8 @@ def start_tending(
     """From now on the crew's streams are taken from, and what must be tended is."""
     for handler in crew.streams:
         tasks.start_soon(_consume, handler, crew.slots, open_admin, signals)
+    if crew.reflecting is not None:
+        tasks.start_soon(crew.reflecting.run)
     tasks.start_soon(signals.run)
     tasks.start_soon(_load_detector)
     tasks.start_soon(_sweep, crew.units)

@@ -20,6 +20,7 @@ from pmcl.contracts import (
     HoldReleased,
     OutcomeLinked,
     OutcomeListed,
+    ReflectionEnded,
     Refused,
     RefusedError,
     check_token,
@@ -32,7 +33,13 @@ from pmcl.ops.settings import Settings
 __all__ = ["Seen", "print_watched", "watch"]
 
 _WAITING_MAX: Final = 1024
-_QUIET: Final = ("lease-began", "lease-renewed", "evidence-recorded", "number-closed")
+_QUIET: Final = (
+    "evidence-recorded",
+    "lease-began",
+    "lease-renewed",
+    "number-closed",
+    "reflection-claimed",
+)
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,5 +154,7 @@ def _words(event: Event) -> str:
             return f"{event.outcome.status}  {mode}  by the {event.reported_by}"
         case OutcomeListed():
             return f"{event.outcome.status}: {event.reason}"
+        case ReflectionEnded():
+            return f"{event.result}  {event.reason}  {event.counts.admitted} admitted"
         case _:
             return ""

@@ -11,6 +11,15 @@ from pmcl.workers.operators import OperatorWorker
 from pmcl.workers.outcome import OutcomeWorker
 from pmcl.workers.record import RecordWorker, record_backup
 from pmcl.workers.redriving import LETTER_MAX_BYTES, RedriveWorker
+from pmcl.workers.reflect import ReflectWorker
+from pmcl.workers.reflecting import Admission, Admit, ReflectionConfig
+from pmcl.workers.reflector import (
+    BuiltInReflector,
+    Reflected,
+    Reflector,
+    ReflectorError,
+    ReflectorTraits,
+)
 from pmcl.workers.replaying import ReplayWorker
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.retaking import Retaker
@@ -31,8 +40,11 @@ from pmcl.workers.worker import (
 
 __all__ = [
     "LETTER_MAX_BYTES",
+    "Admission",
+    "Admit",
     "AllowedTrust",
     "ApprovalWorker",
+    "BuiltInReflector",
     "CheckpointWorker",
     "CommitSignal",
     "ContextWorker",
@@ -46,6 +58,12 @@ __all__ = [
     "OutcomeWorker",
     "RecordWorker",
     "RedriveWorker",
+    "ReflectWorker",
+    "Reflected",
+    "ReflectionConfig",
+    "Reflector",
+    "ReflectorError",
+    "ReflectorTraits",
     "Reject",
     "ReplayWorker",
     "RequestLimits",

@@ -120,6 +120,10 @@ class Units:
 
         return await self._run(recorded)
 
+    async def look(self, read: Callable[[UnitOfWork], T]) -> T:
+        """Return what was read, as committed and at one time; it writes nothing."""
+        return await self._run(read)
+
     async def tell(self, events: Callable[[UnitOfWork], Iterable[Event]]) -> int:
         """Return how many facts were recorded, each before the next was taken."""
         return await self._run(partial(_tell, events))

@@ -49,6 +49,12 @@ SELECT * FROM parked_outcomes ORDER BY evaluation_id, outcome_id;
 -- name: payloads
 SELECT * FROM payloads ORDER BY payload;
 
+-- name: reflection_hosts
+SELECT * FROM reflection_hosts ORDER BY scope, host;
+
+-- name: reflections
+SELECT * FROM reflections ORDER BY cycle_id;
+
 -- name: stops
 SELECT * FROM stops ORDER BY stop;
 

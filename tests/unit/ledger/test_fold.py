@@ -26,7 +26,7 @@ from pmcl.contracts import (
 )
 from pmcl.ledger import FoldError, apply, erasures, fold
 from pmcl.outbox.journal import JournalRow
-from pmcl.workers import Retaker, end_erasure, erase_payloads
+from pmcl.workers import ReflectorError, Retaker, end_erasure, erase_payloads
 from tests.unit.workers.desk import (
     NOTES,
     PLANS,
@@ -37,6 +37,7 @@ from tests.unit.workers.desk import (
     premortem,
     without,
 )
+from tests.unit.workers.test_reflect import PERIOD_MS, Room
 
 pytestmark = pytest.mark.anyio
 
@@ -75,8 +76,30 @@ async def _work(ledger: Ledger) -> list[Desk]:
         await desks[0].say_as_operator("stop", Stop(label="ann"))
         await desks[1].begin()
         await desks[0].say_as_operator("resume", Resume(label="ann"))
+    await _reflect(ledger, desks[0])
     await _erase(desks[2])
     return desks
+
+
+async def _reflect(ledger: Ledger, desk: Desk) -> None:
+    """Let cycles end in every way, and leave one open."""
+    room = Room(ledger)
+    await desk.begin()
+    await room.work()
+    await desk.observe()
+    for number, error in enumerate((None, ReflectorError("down", discarded=False))):
+        await desk.say("complete", CompleteTurn, turn_id=f"reflected-{number}", responded=True)
+        room.reflector.error = error
+        await desk.observe()
+        await room.work()
+    room.reflector.error = None
+    ledger.clock.now_ms += PERIOD_MS
+    await desk.begin()
+    await room.work()
+    assert {"proposed", "failed", "skipped"} <= {result for result, _ in await room.ends()}
+    await desk.observe()
+    await desk.say("complete", CompleteTurn, turn_id="claimed", responded=True)
+    assert await room.worker.claim()
 
 
 async def _hold_and_lift(desk: Desk) -> None:

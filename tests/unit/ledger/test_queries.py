@@ -19,6 +19,8 @@ _MODULES = (
     "leases",
     "outcomes",
     "payloads",
+    "reflections",
+    "retrospects",
     "turns",
 )
 _QUERIES = [

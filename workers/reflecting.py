@@ -1,0 +1,290 @@
+"""What is decided about reflection: when a job waits, who may run it, and what its end records.
+
+Whoever ends a cycle holds its claim, looked at in the unit that records the end. Nothing here asks
+for an action, and no event of a cycle can cause one. Source: SPEC E1, E2, E4.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import msgspec
+from ulid_transform import ulid_now
+
+from pmcl.contracts import (
+    Event,
+    ProposalCounts,
+    Reflection,
+    ReflectionClaimed,
+    ReflectionEnded,
+    ReflectionQueued,
+    ReflectionResult,
+    ReflectionTrigger,
+    Spending,
+    canonical,
+    sha256,
+)
+from pmcl.judgement import GateInputs, GateLimits, Go, Over, Retrospect, gate, next_slot, retry_at
+from pmcl.ledger import leases, reflections, retrospects, stops, turns
+from pmcl.ledger.leases import LeaseRow
+from pmcl.ledger.payloads import Payload
+from pmcl.ledger.reflections import OpenCycle, WaitingHost
+from pmcl.outbox import UnitOfWork
+from pmcl.workers.reflector import Reflected, ReflectorError, ReflectorTraits
+from pmcl.workers.worker import Decision
+
+__all__ = [
+    "CLAIM_GRACE_MS",
+    "Admission",
+    "Admit",
+    "ReflectionConfig",
+    "abandon_all",
+    "claim",
+    "finish",
+    "is_void",
+    "tend",
+]
+
+CLAIM_GRACE_MS: Final = 30_000
+"""So long a claim outlives what was reserved, for the ledger to take down the end."""
+
+
+class ReflectionConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """When a cell reflects.
+
+    Attributes:
+        period_ms: between two idle jobs of one host.
+    """
+
+    period_ms: int
+    limits: GateLimits
+
+
+class Admission(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a cycle's proposals; nothing of it is recorded yet."""
+
+    counts: ProposalCounts
+    events: tuple[Event, ...] = ()
+    payloads: tuple[Payload, ...] = ()
+
+
+Admit = Callable[[UnitOfWork, OpenCycle, Reflection], Admission]
+"""Decides, inside the unit that ends the cycle, what becomes derived state."""
+
+
+class _Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits of a host, under one lease."""
+
+    trigger: ReflectionTrigger
+    trigger_id: str
+    lease_id: str
+    generation: int
+    idle: bool
+    turns: int
+
+
+def tend(unit: UnitOfWork, config: ReflectionConfig, reserved_ms: int) -> Iterator[Event]:
+    """Yield the idle jobs that are due, and the ends of cycles whose claim ran out."""
+    longest_ms = reserved_ms + CLAIM_GRACE_MS
+    for cycle in reflections.overdue(unit.tx, unit.now_ms, longest_ms):
+        yield _abandoned(unit, cycle, config.limits, "claim_expired")
+    if stops.in_force(unit.tx) is not None:
+        return
+    for due in reflections.due(unit.tx, unit.now_ms, config.period_ms):
+        slot = next_slot(due.slot, unit.now_ms, config.period_ms)
+        assert slot is not None
+        yield ReflectionQueued(
+            scope=due.scope,
+            host=due.host,
+            at_ms=unit.now_ms,
+            lease_id=due.lease_id,
+            generation=due.generation,
+            slot=slot,
+        )
+
+
+def abandon_all(unit: UnitOfWork, limits: GateLimits) -> Iterator[Event]:
+    """Yield the ends of cycles that an earlier process left open; none of its workers lives."""
+    for cycle in reflections.overdue(unit.tx, unit.now_ms, 0):
+        yield _abandoned(unit, cycle, limits, "restarted")
+
+
+def claim(unit: UnitOfWork, config: ReflectionConfig, traits: ReflectorTraits) -> Decision:
+    """Return the claim of the job that waits longest, or its end; nothing when none can be taken.
+
+    The reply is what the reflector is to look back on; there is none where the cycle is over.
+    """
+    host = reflections.ready(unit.tx, unit.now_ms, config.limits.open_ms)
+    if host is None:
+        return Decision()
+    lease = leases.current(unit.tx, host.scope, host.host)
+    assert lease is not None  # a job is queued under a lease
+    job = _job(unit, host)
+    retrospect = retrospects.look_back(unit.tx, lease, unit.now_ms)
+    claimed = _claimed(unit, host, job, traits, retrospect.mark)
+    spent = reflections.spent(unit.tx, host.scope, host.host, unit.now_ms, config.limits.window_ms)
+    inputs = GateInputs(
+        now_ms=unit.now_ms,
+        lease_lives=_lives(unit, lease, job.lease_id),
+        stopped=stops.in_force(unit.tx) is not None,
+        in_flight=False,  # `ready` gives no such host, and there is a unique index
+        mark=retrospect.mark,
+        last_mark=host.mark,
+        spent=spent,
+        reservation=traits.reservation,
+        retry_at=host.retry_at or None,
+    )
+    match gate(inputs, config.limits):
+        case Go():
+            return Decision(events=(claimed,), reply=_to_read(unit, retrospect, claimed, traits))
+        case Over(result=result, reason=reason):
+            closed = msgspec.structs.replace(claimed, reserved=Spending(), expires_at=unit.now_ms)
+            return Decision(events=(closed, _ended(unit, closed, result, reason)))
+        case _:
+            return Decision()
+
+
+def _job(unit: UnitOfWork, host: WaitingHost) -> _Job:
+    """Return what waits under the oldest lease: its turns, with the idle job of the same lease."""
+    waiting = turns.waiting(unit.tx, host.scope, host.host)
+    if waiting is not None:
+        what = (host.scope, host.host, waiting.lease_id, "turn", waiting.first)
+        return _Job(
+            trigger="turn",
+            trigger_id=sha256(canonical(what)),
+            lease_id=waiting.lease_id,
+            generation=waiting.generation,
+            idle=host.idle_lease == waiting.lease_id,
+            turns=waiting.turns,
+        )
+    assert host.idle_lease is not None
+    assert host.idle_generation is not None
+    return _Job(
+        trigger="idle",
+        trigger_id=sha256(canonical((host.scope, host.host, host.idle_lease, "idle", host.slot))),
+        lease_id=host.idle_lease,
+        generation=host.idle_generation,
+        idle=True,
+        turns=0,
+    )
+
+
+def _claimed(
+    unit: UnitOfWork, host: WaitingHost, job: _Job, traits: ReflectorTraits, mark: str
+) -> ReflectionClaimed:
+    again = host.trigger_id == job.trigger_id
+    return ReflectionClaimed(
+        **msgspec.structs.asdict(job),
+        scope=host.scope,
+        host=host.host,
+        at_ms=unit.now_ms,
+        cycle_id=ulid_now(),
+        claim=host.claim + 1,
+        attempt=host.attempts + 1 if again else 1,
+        reflector=traits.name,
+        mark=mark,
+        reserved=traits.reservation,
+        expires_at=unit.now_ms + traits.reservation.ms + CLAIM_GRACE_MS,
+    )
+
+
+def _to_read(
+    unit: UnitOfWork, retrospect: Retrospect, claimed: ReflectionClaimed, traits: ReflectorTraits
+) -> Retrospect:
+    if traits.reads:
+        retrospect = retrospects.with_texts(unit.tx, retrospect, traits.reads)
+    spoken = reflections.findings(unit.tx, claimed.scope, claimed.host)
+    return msgspec.structs.replace(
+        retrospect, cycle_id=claimed.cycle_id, claim=claimed.claim, spoken=tuple(sorted(spoken))
+    )
+
+
+def is_void(unit: UnitOfWork, retrospect: Retrospect) -> bool:
+    """Return whether nothing of the cycle can be kept any more: stopped, ended, or taken over."""
+    cycle = reflections.open_cycle(unit.tx, retrospect.cycle_id)
+    return cycle is None or _obstacle(unit, cycle) is not None
+
+
+def _obstacle(unit: UnitOfWork, cycle: OpenCycle) -> str | None:
+    if stops.in_force(unit.tx) is not None:
+        return "stopped"
+    lease = leases.current(unit.tx, cycle.scope, cycle.host)
+    return None if _lives(unit, lease, cycle.lease_id) else "lease_over"
+
+
+def _lives(unit: UnitOfWork, lease: LeaseRow | None, lease_id: str) -> bool:
+    return lease is not None and lease.lease_id == lease_id and lease.lives(unit.now_ms)
+
+
+def finish(
+    unit: UnitOfWork,
+    retrospect: Retrospect,
+    outcome: Reflected | ReflectorError,
+    admit: Admit,
+    limits: GateLimits,
+) -> Decision:
+    """Return the end of the cycle with what was admitted; nothing, under a claim that is not open.
+
+    The reflector may have taken any time: what it says counts only while its claim, its lease and
+    its cell go on.
+    """
+    cycle = reflections.open_cycle(unit.tx, retrospect.cycle_id)
+    if cycle is None or cycle.claim != retrospect.claim:
+        return Decision()
+    obstacle = _obstacle(unit, cycle)
+    if obstacle is not None:
+        return Decision(events=(_ended(unit, cycle, "skipped", obstacle, used=outcome.used),))
+    if isinstance(outcome, ReflectorError):
+        return Decision(events=(_failed(unit, cycle, outcome, limits),))
+    if not outcome.reflection.proposals:
+        return Decision(events=(_ended(unit, cycle, "noop", "nothing_new", used=outcome.used),))
+    admitted = admit(unit, cycle, outcome.reflection)
+    ended = _ended(unit, cycle, "proposed", "", used=outcome.used)
+    ended = msgspec.structs.replace(ended, counts=admitted.counts, findings=outcome.findings)
+    return Decision(events=(*admitted.events, ended), payloads=admitted.payloads)
+
+
+def _failed(
+    unit: UnitOfWork, cycle: OpenCycle, error: ReflectorError, limits: GateLimits
+) -> ReflectionEnded:
+    result: ReflectionResult = "discarded" if error.discarded else "failed"
+    ended = _ended(unit, cycle, result, error.reason, used=error.used)
+    return _tried_again(unit, cycle, ended, limits, again=not error.discarded)
+
+
+def _abandoned(
+    unit: UnitOfWork, cycle: OpenCycle, limits: GateLimits, reason: str
+) -> ReflectionEnded:
+    """Return the end of a cycle of which nobody tells what it used: all that was reserved."""
+    ended = _ended(unit, cycle, "abandoned", reason, used=cycle.reserved)
+    return _tried_again(unit, cycle, ended, limits, again=True)
+
+
+def _tried_again(
+    unit: UnitOfWork, cycle: OpenCycle, ended: ReflectionEnded, limits: GateLimits, *, again: bool
+) -> ReflectionEnded:
+    host = reflections.host_of(unit.tx, cycle.scope, cycle.host)
+    assert host is not None
+    return msgspec.structs.replace(
+        ended,
+        requeued=again and cycle.attempt < limits.attempts_max,
+        retry_at=retry_at(unit.now_ms, host.failures + 1, limits),
+    )
+
+
+def _ended(
+    unit: UnitOfWork,
+    cycle: ReflectionClaimed | OpenCycle,
+    result: ReflectionResult,
+    reason: str,
+    used: Spending | None = None,
+) -> ReflectionEnded:
+    return ReflectionEnded(
+        scope=cycle.scope,
+        host=cycle.host,
+        at_ms=unit.now_ms,
+        cycle_id=cycle.cycle_id,
+        claim=cycle.claim,
+        result=result,
+        reason=reason,
+        used=used or Spending(),
+    )
