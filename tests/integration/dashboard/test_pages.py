@@ -4,8 +4,10 @@ import html
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import anyio
 import msgspec
 import pytest
+from starlette.types import Message
 
 from pmcl.bus import DEADLETTERS
 from pmcl.contracts import (
@@ -20,11 +22,13 @@ from pmcl.ops.approvals import read_approval
 from pmcl.ops.asking import operator_label
 from pmcl.ops.calibration import read_calibration
 from pmcl.ops.dashboard import run_dashboard
+from pmcl.ops.dashboard.feed import Feed
+from pmcl.ops.dashboard.live import EventStream
 from pmcl.ops.dashboard.pages import MENU
 from pmcl.ops.settings import Settings
 from pmcl.ops.stopping import resume
 from tests.integration.dashboard.browsing import Browsing, browsing
-from tests.integration.sidecar.room import Room, proposal
+from tests.integration.sidecar.room import WITHIN_S, Room, proposal
 from tests.integration.sidecar.test_approvals import again, renaming
 from tests.integration.sidecar.test_dead_letters import cure, dead
 from tests.unit.workers.desk import NOTES
@@ -239,6 +243,30 @@ async def test_browser_that_comes_back_misses_nothing_and_sees_nothing_twice(
     assert counted == len(wanted)
     assert seen == wanted[-len(seen) :]
     assert len(seen) >= 30
+
+
+async def test_row_comes_when_log_has_told_of_it_and_not_before(host: Host, room: Room) -> None:
+    [head] = await room.rows("SELECT max(sequence) AS n FROM journal")
+    await host.check(proposal())
+    await host.check(proposal())
+    feed = Feed(room.settings)
+    feed.told = head["n"] + 1
+    sent: list[bytes] = []
+
+    async def receive() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b""))
+        if sent[-1]:
+            feed.close()
+
+    with anyio.fail_after(WITHIN_S):
+        await EventStream(room.settings, feed, head["n"])({"type": "http"}, receive, send)
+    [batch] = [body for body in sent if body]
+    assert batch.startswith(b"id: %d\n" % (head["n"] + 1))
+    assert batch.count(b'"took_ms"') == 1
 
 
 async def test_without_a_sidecar_pages_say_so_and_start_nothing(tmp_path: Path) -> None:
