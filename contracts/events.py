@@ -11,6 +11,7 @@ from pmcl.contracts.checkpoint import CheckpointStatus, Reversibility
 from pmcl.contracts.contract import schema_of
 from pmcl.contracts.event import Event
 from pmcl.contracts.lease import AuthoritySnapshot, Effect
+from pmcl.contracts.lessons import LessonDemoted, LessonMatured, LessonSupported
 from pmcl.contracts.outcome import AuditReceipt, Outcome
 from pmcl.contracts.record_events import (
     BackupMade,
@@ -45,6 +46,9 @@ __all__ = [
     "LeaseBegan",
     "LeaseEnded",
     "LeaseRenewed",
+    "LessonDemoted",
+    "LessonMatured",
+    "LessonSupported",
     "NumberClosed",
     "OutcomeLinked",
     "OutcomeListed",

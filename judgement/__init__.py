@@ -49,6 +49,15 @@ from pmcl.judgement.inputs import (
     Tally,
 )
 from pmcl.judgement.judge import judge
+from pmcl.judgement.lessons import (
+    LESSON_MATURE_FROM,
+    LESSON_RUNS_MAX,
+    Lesson,
+    LessonSource,
+    Run,
+    enough_runs,
+    run_counts,
+)
 from pmcl.judgement.open_names import (
     check_audit_names,
     check_snapshot_names,
@@ -71,6 +80,8 @@ from pmcl.judgement.secret_detector import detector_is_due, load_detector
 from pmcl.judgement.steps import step_request
 
 __all__ = [
+    "LESSON_MATURE_FROM",
+    "LESSON_RUNS_MAX",
     "TRUSTED",
     "ApprovalRecord",
     "Bin",
@@ -91,6 +102,8 @@ __all__ = [
     "History",
     "Inputs",
     "Judgement",
+    "Lesson",
+    "LessonSource",
     "Observed",
     "OpenHold",
     "OpenIntention",
@@ -100,6 +113,7 @@ __all__ = [
     "Prediction",
     "Release",
     "Retrospect",
+    "Run",
     "Score",
     "SeenEvidence",
     "StepKnown",
@@ -114,6 +128,7 @@ __all__ = [
     "classify",
     "content_of",
     "detector_is_due",
+    "enough_runs",
     "fallback_resource",
     "findings_of",
     "fingerprint",
@@ -135,6 +150,7 @@ __all__ = [
     "retry_at",
     "reversibility",
     "riskier",
+    "run_counts",
     "score",
     "step_request",
     "touched_by",

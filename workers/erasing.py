@@ -22,6 +22,7 @@ from pmcl.contracts import (
 from pmcl.ledger import backups, erasures, evidence, outcomes, payloads
 from pmcl.ledger.erasures import ErasureRow
 from pmcl.outbox import UnitOfWork
+from pmcl.workers.learning import unlearn
 from pmcl.workers.operators import operator_of
 from pmcl.workers.worker import Decision
 
@@ -79,6 +80,7 @@ def erase_payloads(erasure: ErasureRow, ids: Sequence[str], unit: UnitOfWork) ->
             erasure_id=erasure.erasure_id,
             payload_id=payload_id,
         )
+        yield from unlearn(unit, erasure.scope, host, payload_id)
         if not is_evidence or digest is None:
             continue
         if evidence.attested(unit.tx, erasure.scope, digest) is not None:

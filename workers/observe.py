@@ -31,6 +31,7 @@ from pmcl.judgement import TRUSTED, Excerpt, read_goal, read_text, redact_observ
 from pmcl.ledger import LedgerKey, evidence, leases, outcomes
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
+from pmcl.workers.learning import learn_from_evidence
 from pmcl.workers.worker import Decision, Incoming
 
 __all__ = ["AllowedTrust", "ObserveWorker"]
@@ -150,9 +151,11 @@ def _check_generation(unit: UnitOfWork, envelope: EvidenceRecorded) -> None:
 
 
 def _verified(unit: UnitOfWork, recorded: EvidenceRecorded, payload: Payload) -> tuple[Event, ...]:
-    if payload.detail_digest is None or recorded.trust == "model":
+    digest = payload.detail_digest
+    if digest is None or recorded.trust == "model":
         return ()
-    return tuple(
+    awaiting = outcomes.awaiting_receipt(unit.tx, recorded.scope, digest)
+    verified = [
         OutcomeVerified(
             scope=recorded.scope,
             host=recorded.host,
@@ -160,5 +163,6 @@ def _verified(unit: UnitOfWork, recorded: EvidenceRecorded, payload: Payload) ->
             outcome_id=outcome_id,
             evidence_id=recorded.evidence_id,
         )
-        for outcome_id in outcomes.awaiting_receipt(unit.tx, recorded.scope, payload.detail_digest)
-    )
+        for outcome_id in awaiting
+    ]
+    return (*verified, *learn_from_evidence(unit, recorded, digest, awaiting))

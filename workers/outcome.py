@@ -22,6 +22,7 @@ from pmcl.judgement import check_audit_names, redact_outcome
 from pmcl.ledger import evaluations, evidence, outcomes
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Row
+from pmcl.workers.learning import learn_from_outcome
 from pmcl.workers.worker import Decision, Incoming
 
 __all__ = ["OutcomeWorker", "link"]
@@ -49,7 +50,8 @@ class OutcomeWorker:
         """Return how the outcome or the audit receipt was recorded."""
         scope, host, body = incoming.subject.scope, incoming.subject.host, prepared
         if isinstance(body, Outcome):
-            return Decision(events=(link(unit, scope, host, body),))
+            linked = link(unit, scope, host, body)
+            return Decision(events=(linked, *learn_from_outcome(unit, linked)))
         whose: dict[str, Any] = {"scope": scope, "host": host, "at_ms": unit.now_ms}
         if outcomes.is_audited(unit.tx, body.audit_id):
             return Decision(events=(NumberClosed(**whose, reason="repeat"),))

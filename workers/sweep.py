@@ -13,6 +13,7 @@ from pmcl.contracts import ApprovalExpired, Event, Outcome, OutcomeLinked
 from pmcl.ledger import approvals, evaluations, leases, outcomes
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Row
+from pmcl.workers.learning import learn_from_outcome
 from pmcl.workers.lease import lease_ended
 from pmcl.workers.outcome import link
 
@@ -20,7 +21,7 @@ __all__ = ["sweep"]
 
 
 def sweep(unit: UnitOfWork) -> Iterator[Event]:
-    """Yield what time alone has brought about, at most 64 facts of each kind.
+    """Yield what time alone has brought about, at most 64 facts of each kind, and what they teach.
 
     Each must be recorded before the next is taken: of two outcomes of one evaluation the second
     is decided by the first.
@@ -34,7 +35,9 @@ def sweep(unit: UnitOfWork) -> Iterator[Event]:
     for row in evaluations.abandoned(unit.tx, unit.now_ms):
         yield _unknown(unit, row)
     for scope, host, outcome in outcomes.linkable(unit.tx):
-        yield link(unit, scope, host, outcome)
+        linked = link(unit, scope, host, outcome)
+        yield linked
+        yield from learn_from_outcome(unit, linked)
 
 
 def _unknown(unit: UnitOfWork, evaluation: Row) -> OutcomeLinked:

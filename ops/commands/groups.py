@@ -22,6 +22,7 @@ __all__ = [
     "holds_app",
     "hook_app",
     "host_app",
+    "lessons_app",
     "outbox_app",
     "run",
     "save_figure",
@@ -36,9 +37,11 @@ evaluate_app = App(name="evaluate", help="How well the checkpoint does on record
 hook_app = App(name="hook", help="Hooks of coding agents.")
 holds_app = App(name="holds", help="What is held, and what would lift it.")
 dead_letters_app = App(name="deadletters", help="Messages that could not be dealt with.")
+lessons_app = App(name="lessons", help="What verified runs have taught.")
 outbox_app = App(name="outbox", help="What is committed and not yet told.")
 app.command(outbox_app)
 app.command(holds_app)
+app.command(lessons_app)
 app.command(dead_letters_app)
 app.command(hook_app)
 app.command(host_app)

@@ -34,6 +34,12 @@ SELECT * FROM journal ORDER BY sequence;
 -- name: leases
 SELECT * FROM leases ORDER BY lease_id;
 
+-- name: lesson_runs
+SELECT * FROM lesson_runs ORDER BY outcome_id;
+
+-- name: lessons
+SELECT * FROM lessons ORDER BY scope, fingerprint;
+
 -- name: listed_outcomes
 SELECT * FROM listed_outcomes ORDER BY outcome_id, evaluation_id;
 

@@ -54,6 +54,7 @@ async def _work(ledger: Ledger) -> list[Desk]:
         await desk.begin()
         await _hold_and_lift(desk)
         await _outcomes(desk)
+        await _learn(desk)
         await _misbehave(desk)
         await _approvals(desk)
         await desk.say("heartbeat", Heartbeat)
@@ -132,6 +133,25 @@ async def _outcomes(desk: Desk) -> None:
             status="succeeded",
         )
     )
+
+
+async def _learn(desk: Desk) -> None:
+    """Let an action succeed four times, each time shown by evidence of its own."""
+    for number in range(4):
+        desk.ledger.clock.now_ms += 1
+        text = f"the plans, version {number}"
+        seen = await desk.observe(resources=(PLANS,))
+        run = await desk.check(
+            desk.request(
+                "append_file",
+                resources=(PLANS,),
+                premortem=premortem(seen),
+                expected_receipt=ExpectedReceipt(kind="file"),
+            )
+        )
+        receipt = Receipt(kind="file", digest=sha256(text.encode()))
+        await desk.report(desk.outcome(run, receipt=receipt))
+        await desk.observe(detail=text)
 
 
 async def _take_again(desk: Desk) -> None:

@@ -17,6 +17,7 @@ _MODULES = (
     "evidence",
     "holds",
     "leases",
+    "lessons",
     "outcomes",
     "payloads",
     "reflections",
@@ -29,8 +30,9 @@ _QUERIES = [
 _parameter = re.compile(r":([a-z_]+)")
 
 # Parked outcomes are few and each is looked at: the evaluation is found by its key. The ids that
-# are put into one row were found by an index. An audit and a rebuild look at all payloads, an
-# operator at the newest backups and erasures. Ids that were given are gone through.
+# are put into one row were found by an index, and so were the newest runs and texts of which
+# lessons look at a few. An audit and a rebuild look at all payloads, an operator at the newest
+# backups and erasures. Ids that were given are gone through.
 _SCANS = {
     ("backups", "newest"): ["SCAN backups"],
     ("erasures", "counts"): ["SCAN CONSTANT ROW"],
@@ -40,6 +42,9 @@ _SCANS = {
     ("erasures", "newest"): ["SCAN erasures"],
     ("erasures", "standing"): ["SCAN named VIRTUAL TABLE INDEX 1:"],
     ("evaluations", "pending"): ["SCAN (subquery-1)"],
+    ("lessons", "cited"): ["SCAN r", "SCAN named VIRTUAL TABLE INDEX 1:"],
+    ("lessons", "free_evidence"): ["SCAN p"],
+    ("lessons", "unsupported_runs"): ["SCAN (subquery-1)", "SCAN (subquery-3)"],
     ("outcomes", "count"): ["SCAN CONSTANT ROW"],
     ("outcomes", "linkable"): ["SCAN p"],
     ("payloads", "lacking"): ["SCAN CONSTANT ROW", "SCAN e", "SCAN e"],
