@@ -109,7 +109,9 @@ class Application:
             except PmclError as error:
                 return await self._pages.refusal(error, visit)
             except TimeoutError:
-                late = PageRefusedError(503, f"It was not done within {_REQUEST_S:g} s.")
+                late = PageRefusedError(
+                    503, f"It did not end within {_REQUEST_S:g} s: look what was done."
+                )
                 return await self._pages.refusal(late, visit)
             if isinstance(made, Done):
                 visit.session.told.append(made.told)

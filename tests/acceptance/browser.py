@@ -26,6 +26,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage",  # a container has little of it
 )  # fmt: skip
 _START_S = 30.0
 _WITHIN_S = 10.0

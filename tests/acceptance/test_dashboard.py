@@ -139,6 +139,8 @@ async def test_whole_approval_by_the_keyboard_alone(world: World, window: Browse
         await window.keys("4")
         await window.sees("1 approvals that are pending")
         await window.tab_to("Skip to content")
+        await window.keys(ENTER)
+        await window.until("document.activeElement.id === 'main'")
         for step in ("files/rename_file", "Grant…", "Grant it once"):
             await window.tab_to(step)
             await window.keys(ENTER)
