@@ -17,13 +17,15 @@ _SHOWN: Final = 20
 
 
 async def work(visit: Visit) -> Page:
-    """Return the jobs of turns, erasures, backups, and what there is of the rhythm."""
+    """Return the jobs of turns, cycles of reflection, erasures and backups."""
     backups = await list_backups(visit.settings)
     erasures = await list_erasures(visit.settings)
     async with open_reader(visit.settings.ledger_path) as reader:
         turns = await reader.all(_queries.turns)
+        cycles = await reader.all(_queries.cycles, max_rows=_SHOWN)
     facts = {
         "turns": turns,
+        "cycles": cycles,
         "erasures": erasures[:_SHOWN],
         "open_erasures": sum(each.ended_at is None for each in erasures),
         "backups": backups[:_SHOWN],

@@ -16,6 +16,7 @@ from pmcl.contracts import (
     ApprovalGranted,
     CellStopped,
     OutcomeLinked,
+    ReflectionEnded,
 )
 from pmcl.hosts import Host, HostConfig
 from pmcl.ops.approvals import read_approval
@@ -198,6 +199,19 @@ async def test_calibration_page_has_the_figures_of_the_command(
     assert filled
     assert text.count('class="mark-point"') == len(filled)
     assert f"Reliability diagram of {report['pooled']['count']} calls" in text
+
+
+async def test_job_of_a_turn_and_its_reflection_are_shown(
+    page: Browsing, host: Host, scope: str, room: Room
+) -> None:
+    await host.complete("turn-1")
+    ended = await room.event(scope, ReflectionEnded)
+    text = lines((await page.get("/work")).text)
+    jobs, cycles = text.split("<h2>Reflection</h2>")
+    assert f"{scope}/agent" in jobs
+    [cycle] = [row for row in cycles.split("<tr") if f"{scope}/agent" in row]
+    assert f"{ended.result}: {ended.reason}" in cycle
+    assert "1 turn<" in cycle
 
 
 async def test_what_is_not_there_yet_is_said(page: Browsing) -> None:
