@@ -39,6 +39,8 @@ SCANS = {
     ("ledger/payloads", "found"): "the ids that it was given, each found by key",
     ("ledger/payloads", "stray"): "asked by an operator, never while a verdict waits",
     ("ledger/leases", "live"): "asked by an operator; one of each host at most",
+    ("ledger/reflections", "overdue"): "open cycles only, by their own index: one of each host",
+    ("ledger/reflections", "ready"): "hosts with a job that waits only, by their own index",
     ("ledger/stops", "in_force"): "one row at most, from an index of its own",
     ("ledger/stops", "resume"): "one row at most, from an index of its own",
     ("ops/outbox", "unsent"): "a host's file; asked by an operator",
