@@ -190,12 +190,16 @@ class FailureForecast(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         failures: failed outcomes of the same action fingerprint.
         runs: known outcomes (succeeded or failed) of it.
+        lesson: the fingerprint, when the action has a mature lesson.
+        verified_runs: that count for the lesson.
     """
 
     mode: str
     probability: float
     failures: int
     runs: int
+    lesson: str | None = None
+    verified_runs: int = 0
 
 
 class PlanCheck(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from typing import Final
 from pmcl.contracts import Effect, FailureForecast
 from pmcl.judgement.inputs import History, Tally
 
-__all__ = ["IMPACT", "PSEUDO_RUNS", "forecast", "prior", "usual_mitigation"]
+__all__ = ["IMPACT", "PSEUDO_RUNS", "forecast", "prior", "prior_after", "usual_mitigation"]
 
 PSEUDO_RUNS: Final = 4.0
 
@@ -45,6 +45,11 @@ _MITIGATION: Final = "inspect the target again before acting and cite what was s
 def prior(effect: Effect) -> float:
     """Return the probability of the effect's most likely failure mode when nothing is known."""
     return max(_CATALOGUE[effect].values())
+
+
+def prior_after(effect: Effect, verified_runs: int) -> float:
+    """Return what `prior` becomes when so many verified runs of the action did not fail."""
+    return PSEUDO_RUNS * prior(effect) / (PSEUDO_RUNS + verified_runs)
 
 
 def usual_mitigation() -> str:

@@ -16,6 +16,7 @@ from pmcl.contracts import (
 )
 from pmcl.judgement.effects.rules import EffectRules
 from pmcl.judgement.grounding.facts import Grounding
+from pmcl.judgement.lessons import Lesson
 
 __all__ = [
     "ApprovalRecord",
@@ -134,10 +135,12 @@ class StepKnown(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         resource_keys: keyed digests of what the step would touch, never empty.
         history: of the action that the step would be.
+        lesson: of that action, where it is mature.
     """
 
     resource_keys: tuple[str, ...]
     history: History = History()
+    lesson: Lesson | None = None
 
 
 class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
@@ -155,6 +158,7 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
         evidence: what the request cites in `evidence_ids` and `premortem.evidence_ids`, each once.
         last_evidence_id, last_evidence_at: the newest envelope of scope and host, cited or not.
         holds: every open hold of the scope that shares one of `resource_keys`; more do no harm.
+        lesson: of the action, where it is mature.
         grounding: where the call's decisive values come from; empty for anything but an external
             tool call.
         pending: evaluations of this host that passed and have no outcome yet.
@@ -181,6 +185,7 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     evidence: tuple[CitedEvidence, ...] = ()
     holds: tuple[OpenHold, ...] = ()
     history: History = History()
+    lesson: Lesson | None = None
     grounding: Grounding = Grounding()
     pending: tuple[str, ...] = ()
     steps: tuple[StepKnown, ...] = ()

@@ -42,14 +42,14 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         definition_hash: of the tool in every counted run.
         runs: how many count, `LESSON_RUNS_MAX` at most.
         outcome_ids: the newest of them, as many as it takes to mature.
-        cited: unerased evidence that these cited.
+        cited: unerased evidence that one of these had cited.
     """
 
     fingerprint: str
     definition_hash: str
     runs: int
     outcome_ids: tuple[str, ...]
-    cited: tuple[LessonSource, ...] = ()
+    cited: LessonSource | None = None
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,12 +5,15 @@ Source: SPEC C5; P1, Plan Check.
 
 from typing import Final
 
+import msgspec
+
 from pmcl.contracts import Effect, FailureForecast, PlanCheck, Resource, Reversibility
 from pmcl.judgement.effects import UNSEEN_PROGRAM, Classification
-from pmcl.judgement.failures import IMPACT, forecast, prior, usual_mitigation
+from pmcl.judgement.failures import IMPACT, forecast, prior_after, usual_mitigation
 from pmcl.judgement.grounding import is_grounded
 from pmcl.judgement.holds import about, supporting
 from pmcl.judgement.inputs import Inputs, OpenHold
+from pmcl.judgement.lessons import Lesson
 from pmcl.judgement.resources import fallback_resource
 
 __all__ = ["MATERIAL_FROM", "check_plan", "is_material", "needs_approval", "revision_request"]
@@ -23,6 +26,7 @@ _UNCERTAIN_FROM: Final = 2
 # Together they keep a revision request below 1 KiB.
 _NAMED_MAX: Final = 2
 _VALUE_MAX_BYTES: Final = 320
+_SOURCE_MAX_BYTES: Final = 40
 
 
 def check_plan(inputs: Inputs, effect: Effect, reversible: Reversibility) -> PlanCheck:
@@ -34,7 +38,7 @@ def check_plan(inputs: Inputs, effect: Effect, reversible: Reversibility) -> Pla
     """
     request = inputs.request
     premortem = request.premortem
-    expected = forecast(effect, inputs.history)
+    expected = _forecast(inputs, effect)
     shown: tuple[str, ...] = ()
     if premortem is not None and premortem.evidence_ids:
         named = premortem.evidence_ids
@@ -54,6 +58,14 @@ def check_plan(inputs: Inputs, effect: Effect, reversible: Reversibility) -> Pla
         mitigated=bool(shown),
         evidence_ids=shown,
     )
+
+
+def _forecast(inputs: Inputs, effect: Effect) -> FailureForecast:
+    """Return the forecast, naming the lesson of the tool as it describes itself now."""
+    expected, lesson = forecast(effect, inputs.history), inputs.lesson
+    if lesson is None or lesson.definition_hash != inputs.request.tool.definition_hash:
+        return expected
+    return msgspec.structs.replace(expected, lesson=lesson.fingerprint, verified_runs=lesson.runs)
 
 
 def needs_approval(inputs: Inputs, classified: Classification, plan: PlanCheck) -> bool:
@@ -79,12 +91,13 @@ def _gave_command(inputs: Inputs) -> bool:
 def is_material(effect: Effect, reversible: Reversibility, expected: FailureForecast) -> bool:
     """Return whether the failure would matter.
 
-    Unverified successes lower the forecast but not this: the higher of forecast and prior counts
-    until lessons mature from verified runs (SPEC D4).
+    Unverified successes lower the forecast but not this: the higher of forecast and prior counts,
+    and of successes only the verified runs of a mature lesson lower the prior (SPEC D4). What
+    cannot be undone is material whatever was learned.
     """
     if effect == "inspect_local":
         return False
-    probability = max(expected.probability, prior(effect))
+    probability = max(expected.probability, prior_after(effect, expected.verified_runs))
     return reversible == "irreversible" or probability * IMPACT[effect] >= MATERIAL_FROM
 
 
@@ -104,7 +117,16 @@ def revision_request(inputs: Inputs, standing: tuple[OpenHold, ...]) -> str:
         + (f" or another of the request's {len(resources)} resources" if others else "")
         + (", not cited by a held request before" if standing else "")
         + ", and propose again with its evidence id in premortem.evidence_ids."
+        + _learned(inputs.lesson)
     )
+
+
+def _learned(lesson: Lesson | None) -> str:
+    """Return what a run that succeeded had cited, for the model to look there again."""
+    if lesson is None or lesson.cited is None:
+        return ""
+    source = _cut(lesson.cited.source, _SOURCE_MAX_BYTES)
+    return f" Verified runs of this action cited {lesson.cited.evidence_id} from {source}."
 
 
 def _held(
@@ -120,7 +142,9 @@ def _held(
 
 
 def _named(resource: Resource) -> str:
-    data = resource.value.encode()
-    if len(data) <= _VALUE_MAX_BYTES:
-        return f"the {resource.kind} {resource.value}"
-    return f"the {resource.kind} {data[:_VALUE_MAX_BYTES].decode(errors='ignore')}…"
+    return f"the {resource.kind} {_cut(resource.value, _VALUE_MAX_BYTES)}"
+
+
+def _cut(text: str, max_bytes: int) -> str:
+    data = text.encode()
+    return text if len(data) <= max_bytes else f"{data[:max_bytes].decode(errors='ignore')}…"

@@ -75,6 +75,7 @@ def _steps(inputs: Inputs) -> Iterator[Inputs]:
             request=step_request(inputs.request, step),
             resource_keys=known.resource_keys,
             history=known.history,
+            lesson=known.lesson,
             steps=(),
             grounding=Grounding(),
         )

@@ -65,17 +65,17 @@ def _read(tx: Transaction, scope: str, fingerprint: str) -> LessonRow | None:
 
 
 def mature(tx: Transaction, scope: str, fingerprint: str) -> Lesson | None:
-    """Return the mature lesson of an action, with evidence that its newest runs cited."""
+    """Return the mature lesson of an action, with evidence that its newest runs had cited."""
     known = find(tx, scope, fingerprint)
     if known is None or known.state != "mature":
         return None
-    cited = tx.all(_queries.cited, scope=scope, fingerprint=fingerprint)
+    cited = tx.one(_queries.cited, scope=scope, fingerprint=fingerprint)
     return Lesson(
         fingerprint=fingerprint,
         definition_hash=known.definition_hash,
         runs=known.runs,
         outcome_ids=newest_runs(tx, scope, fingerprint),
-        cited=tuple(LessonSource(evidence_id=row[0], source=row[1]) for row in cited),
+        cited=None if cited is None else LessonSource(evidence_id=cited[0], source=cited[1]),
     )
 
 

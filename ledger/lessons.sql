@@ -74,7 +74,7 @@ SELECT ev.evidence_id, ev.source FROM (
 JOIN evaluations AS e ON e.evaluation_id = r.evaluation_id
 JOIN json_each(e.cited) AS named
 JOIN evidence AS ev ON ev.scope = :scope AND ev.evidence_id = named.value AND ev.erased = 0
-LIMIT 2;
+LIMIT 1;
 
 -- name: run_of_evidence
 SELECT outcome_id, evaluation_id, evidence_id, fingerprint FROM lesson_runs

@@ -37,7 +37,17 @@ from pmcl.judgement import (
     redact_request,
     step_request,
 )
-from pmcl.ledger import LedgerKey, evaluations, evidence, holds, leases, outcomes, payloads, stops
+from pmcl.ledger import (
+    LedgerKey,
+    evaluations,
+    evidence,
+    holds,
+    leases,
+    lessons,
+    outcomes,
+    payloads,
+    stops,
+)
 from pmcl.ledger.evaluations import Judged
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
@@ -177,6 +187,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         last_evidence_at=last[1] if last else None,
         holds=holds.on_resources(tx, proposal.resource_keys),
         history=outcomes.history(tx, scope, proposal.fingerprint, request.tool),
+        lesson=lessons.mature(tx, scope, proposal.fingerprint),
         pending=evaluations.pending(tx, scope, host),
         steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
         grounding=_grounding(tx, scope, proposal, lease.authority.writable_roots),
@@ -199,8 +210,11 @@ def _grounding(
 
 
 def _known(tx: Transaction, scope: str, step: Action) -> StepKnown:
-    history = outcomes.history(tx, scope, step.fingerprint, step.tool)
-    return StepKnown(resource_keys=step.resource_keys, history=history)
+    return StepKnown(
+        resource_keys=step.resource_keys,
+        history=outcomes.history(tx, scope, step.fingerprint, step.tool),
+        lesson=lessons.mature(tx, scope, step.fingerprint),
+    )
 
 
 def _events(

@@ -1,5 +1,6 @@
 from typing import Any
 
+import msgspec
 import pytest
 
 from pmcl.contracts import Effect, Resource
@@ -7,6 +8,8 @@ from pmcl.judgement import (
     Found,
     Grounding,
     History,
+    Lesson,
+    LessonSource,
     OpenHold,
     Tally,
     fallback_resource,
@@ -219,3 +222,102 @@ def test_what_cannot_be_undone_and_mostly_failed_needs_an_approval(  # noqa: PLR
     assert judge(make_inputs(writing, **known)).evaluation.reasons == ()
     wanted = judge(make_inputs(sending, **known, grounding=_grounding())).evaluation
     assert wanted.reasons == ()
+
+
+def _lesson(runs: int, source: str = "read_file") -> Lesson:
+    return Lesson(
+        fingerprint="f" * 64,
+        definition_hash="d" * 64,
+        runs=runs,
+        outcome_ids=(ULID + "1", ULID + "2", ULID + "3"),
+        cited=LessonSource(evidence_id=ULID + "C", source=source),
+    )
+
+
+def _known(runs: int) -> dict[str, Any]:
+    return {"history": History(action=Tally(runs=runs)), "lesson": _lesson(runs)}
+
+
+def test_forecast_names_the_mature_lesson(make_request: Any, make_inputs: Any) -> None:
+    forecast = judge(make_inputs(make_request(), **_known(7))).evaluation.plan_check.forecast
+    assert (forecast.lesson, forecast.verified_runs) == ("f" * 64, 7)
+    untaught = judge(make_inputs(make_request())).evaluation.plan_check.forecast
+    assert (untaught.lesson, untaught.verified_runs) == (None, 0)
+
+
+@pytest.mark.parametrize(("runs", "held"), [(4, True), (5, False)])
+def test_verified_runs_lower_the_prior_of_what_can_be_undone(
+    runs: int,
+    held: bool,  # noqa: FBT001 - a parameter of the test
+    make_request: Any,
+    make_inputs: Any,
+) -> None:
+    evaluation = judge(make_inputs(make_request(), **_known(runs))).evaluation
+    assert evaluation.reasons == (("plan.unmitigated",) if held else ())
+    assert evaluation.plan_check.material == held
+
+
+def test_unverified_successes_beside_a_lesson_lower_nothing_more(
+    make_request: Any, make_inputs: Any
+) -> None:
+    known = {"history": History(action=Tally(runs=10_000)), "lesson": _lesson(3)}
+    evaluation = judge(make_inputs(make_request(), **known)).evaluation
+    assert evaluation.reasons == ("plan.unmitigated",)
+
+
+def test_failures_count_whatever_was_learned(make_request: Any, make_inputs: Any) -> None:
+    failing = History(action=Tally(runs=64, failed=(("disk_full", 32),)))
+    inputs = make_inputs(make_request(), history=failing, lesson=_lesson(64))
+    assert judge(inputs).evaluation.reasons == ("plan.unmitigated",)
+
+
+def test_lesson_never_makes_what_lasts_immaterial(make_request: Any, make_inputs: Any) -> None:
+    sending = make_request("send", reversibility="irreversible")
+    evaluation = judge(make_inputs(sending, **_known(64))).evaluation
+    assert evaluation.execution_check.reversibility == "irreversible"
+    assert (evaluation.plan_check.material, evaluation.checkpoint_status) == (True, "held")
+
+
+def test_lesson_of_a_tool_that_described_itself_otherwise_counts_nothing(
+    make_request: Any, make_inputs: Any
+) -> None:
+    lesson = msgspec.structs.replace(_lesson(64), definition_hash="e" * 64)
+    evaluation = judge(make_inputs(make_request(), lesson=lesson)).evaluation
+    assert evaluation.reasons == ("plan.unmitigated",)
+    assert evaluation.plan_check.forecast.lesson is None
+
+
+def test_lesson_lifts_neither_a_hold_nor_authority(
+    make_request: Any, make_inputs: Any, make_authority: Any
+) -> None:
+    hold = OpenHold(hold_id="h", effect="mutation", resource_keys=("key-notes",), reason="x")
+    stands = judge(make_inputs(make_request(), holds=(hold,), **_known(64)))
+    assert stands.evaluation.reasons == ("hold.prior",)
+    assert stands.released == ()
+    prohibited = make_authority(tools={"*": "prohibit"})
+    refused = judge(make_inputs(make_request(), authority=prohibited, **_known(64))).evaluation
+    assert refused.reasons[0].startswith("authority.")
+    grounded = Grounding(licence="unlicensed")
+    foreign = judge(make_inputs(make_request(), grounding=grounded, **_known(64))).evaluation
+    assert foreign.reasons == ("grounding.unlicensed_effect",)
+
+
+@pytest.mark.parametrize("source", ["read_file", "\U0001f600" * 256])
+def test_request_for_revision_names_what_verified_runs_cited(
+    source: str, make_request: Any, make_inputs: Any
+) -> None:
+    resources = tuple(
+        Resource(kind="recipient", value=f"{number}" + "\U0001f600" * 4_000) for number in range(2)
+    )
+    holds = tuple(
+        OpenHold(hold_id=key, effect="mutation", resource_keys=(key,), reason="x")
+        for key in ("k0", "k1")
+    )
+    request = make_request("send", resources=resources)
+    inputs = make_inputs(
+        request, resource_keys=("k0", "k1"), holds=holds, lesson=_lesson(3, source)
+    )
+    text = judge(inputs).evaluation.revision_request
+    assert text is not None
+    assert f" Verified runs of this action cited {ULID}C from {source[:10]}" in text
+    assert len(text.encode()) <= 1_024

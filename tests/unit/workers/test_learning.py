@@ -24,7 +24,7 @@ from pmcl.contracts import (
 from pmcl.judgement import LESSON_RUNS_MAX
 from pmcl.ledger import erasures
 from pmcl.workers import Incoming, erase_payloads
-from tests.unit.workers.desk import NOTES, Desk, Ledger, premortem
+from tests.unit.workers.desk import NOTES, PLANS, Desk, Ledger, premortem
 
 pytestmark = pytest.mark.anyio
 
@@ -312,6 +312,38 @@ async def test_a_parked_outcome_teaches_when_it_is_linked(ledger: Ledger, desk: 
         pass
     (supported,) = await ledger.events(LessonSupported)
     assert supported.evaluation_id == prepared.evaluation_id
+
+
+async def test_a_mature_lesson_lets_what_can_be_undone_pass_until_it_fails(
+    ledger: Ledger, desk: Desk
+) -> None:
+    await _runs(desk, 5)
+    learned = await desk.check(desk.request(expected_receipt=_EXPECTED))
+    forecast = learned.plan_check.forecast
+    assert (learned.checkpoint_status, forecast.verified_runs) == ("passed", 5)
+    assert forecast.lesson == (await _lesson(ledger))["fingerprint"]
+    elsewhere = await desk.check(desk.request(resources=(PLANS,)))
+    assert elsewhere.reasons == ("plan.unmitigated",)
+    await desk.report(desk.outcome(learned, status="failed"))
+    ledger.clock.now_ms += 1
+    again = await desk.check(desk.request())
+    assert (again.reasons, again.plan_check.forecast.lesson) == (("plan.unmitigated",), None)
+
+
+async def test_a_request_for_revision_names_what_a_verified_run_cited(
+    ledger: Ledger, desk: Desk
+) -> None:
+    await _runs(desk, 3)
+    (cited,) = msgspec.json.decode(
+        (await ledger.rows("SELECT cited FROM evaluations ORDER BY evaluation_id DESC"))[0]["cited"]
+    )
+    held = await desk.check(desk.request())
+    assert held.revision_request is not None
+    assert f"Verified runs of this action cited {cited} from read_file." in held.revision_request
+    await _erase(desk, cited)
+    again = await desk.check(desk.request())
+    assert again.revision_request is not None
+    assert cited not in again.revision_request
 
 
 async def test_no_more_runs_are_counted_than_a_lesson_can_use(ledger: Ledger, desk: Desk) -> None:
