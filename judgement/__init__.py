@@ -1,6 +1,13 @@
 """The first paper as pure functions: what a request does, and whether it may go on."""
 
 from pmcl.judgement.calibration import Bin, Prediction, Score, score
+from pmcl.judgement.critique import (
+    CRITICISING,
+    CRITIQUE_SCHEMA,
+    Critique,
+    critique_prompt,
+    read_critique,
+)
 from pmcl.judgement.effects import (
     Classification,
     Content,
@@ -58,6 +65,12 @@ from pmcl.judgement.lessons import (
     enough_runs,
     run_counts,
 )
+from pmcl.judgement.model_reflecting import (
+    REFLECTING,
+    UselessAnswerError,
+    read_reflection,
+    reflection_prompt,
+)
 from pmcl.judgement.open_names import (
     check_audit_names,
     check_snapshot_names,
@@ -80,8 +93,11 @@ from pmcl.judgement.secret_detector import detector_is_due, load_detector
 from pmcl.judgement.steps import step_request
 
 __all__ = [
+    "CRITICISING",
+    "CRITIQUE_SCHEMA",
     "LESSON_MATURE_FROM",
     "LESSON_RUNS_MAX",
+    "REFLECTING",
     "TRUSTED",
     "ApprovalRecord",
     "Bin",
@@ -90,6 +106,7 @@ __all__ = [
     "Classification",
     "Content",
     "Contradicting",
+    "Critique",
     "EffectRules",
     "Excerpt",
     "Finding",
@@ -120,6 +137,7 @@ __all__ = [
     "Tally",
     "ToolRule",
     "Touched",
+    "UselessAnswerError",
     "Wait",
     "breaker",
     "check_audit_names",
@@ -127,6 +145,7 @@ __all__ = [
     "check_turn_id",
     "classify",
     "content_of",
+    "critique_prompt",
     "detector_is_due",
     "enough_runs",
     "fallback_resource",
@@ -139,7 +158,9 @@ __all__ = [
     "judge",
     "load_detector",
     "next_slot",
+    "read_critique",
     "read_goal",
+    "read_reflection",
     "read_text",
     "redact",
     "redact_observation",
@@ -147,6 +168,7 @@ __all__ = [
     "redact_request",
     "redact_text",
     "reflection_of",
+    "reflection_prompt",
     "retry_at",
     "reversibility",
     "riskier",

@@ -1,15 +1,30 @@
 """How a cell reflects: the worker with its reflector, its limits and the door to derived state."""
 
-from typing import Final
+import os
+from typing import TYPE_CHECKING, Final
+
+import structlog
 
 from pmcl.contracts import ProposalCounts, Reflection, Spending
 from pmcl.judgement import GateLimits
 from pmcl.ledger.reflections import OpenCycle
-from pmcl.ops.settings import Settings
+from pmcl.ops.settings import Settings, SettingsError
 from pmcl.outbox import UnitOfWork
-from pmcl.workers import Admission, BuiltInReflector, ReflectionConfig, ReflectWorker, Units
+from pmcl.workers import (
+    Admission,
+    BuiltInReflector,
+    ReflectionConfig,
+    Reflector,
+    ReflectWorker,
+    Units,
+)
 
-__all__ = ["reflect_worker", "reflection_config"]
+if TYPE_CHECKING:
+    from pmcl.workers.providers import EndpointConfig
+
+__all__ = ["endpoint_config", "reflect_worker", "reflection_config"]
+
+log = structlog.get_logger()
 
 _BACKOFF_MS: Final = 30_000
 _FAILURES_OPEN: Final = 3
@@ -37,7 +52,54 @@ def reflection_config(settings: Settings) -> ReflectionConfig:
 
 def reflect_worker(settings: Settings, units: Units) -> ReflectWorker:
     """Return the worker that reflects for all hosts of a cell."""
-    return ReflectWorker(units, BuiltInReflector(), reflection_config(settings), _kept_nowhere)
+    return ReflectWorker(units, _reflector(settings), reflection_config(settings), _kept_nowhere)
+
+
+def _reflector(settings: Settings) -> Reflector:
+    if settings.model_url is None:
+        return BuiltInReflector()
+    from pmcl.workers.providers import ModelEndpoint, ModelReflector, is_local  # httpx takes time
+
+    if is_local(settings.model_url):
+        return ModelReflector(ModelEndpoint(endpoint_config(settings)))
+    log.warning("reflection.model_not_local")
+    return BuiltInReflector()
+
+
+def endpoint_config(settings: Settings) -> "EndpointConfig":
+    """Return where the model is, with its key; `model_url` is set.
+
+    Raises:
+        SettingsError: the file or the variable of the key is not there.
+    """
+    from pmcl.workers.providers import EndpointConfig
+
+    assert settings.model_url is not None
+    return EndpointConfig(
+        url=settings.model_url,
+        model=settings.model_name,
+        key=_key(settings),
+        timeout_ms=settings.model_timeout_ms,
+        output_tokens=settings.model_output_tokens,
+        price=settings.model_price,
+    )
+
+
+def _key(settings: Settings) -> str | None:
+    if settings.model_key_variable is not None:
+        key = os.environ.get(settings.model_key_variable, "")
+        if not key:
+            raise SettingsError(f"model_key_variable: {settings.model_key_variable} is not set")
+        return key
+    if settings.model_key_file is None:
+        return None
+    try:
+        key = settings.model_key_file.read_text().partition("\n")[0].strip()
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"model_key_file {settings.model_key_file}: not readable") from error
+    if not key:
+        raise SettingsError(f"model_key_file {settings.model_key_file}: its first line is empty")
+    return key
 
 
 def _kept_nowhere(unit: UnitOfWork, cycle: OpenCycle, reflection: Reflection) -> Admission:

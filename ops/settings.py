@@ -50,6 +50,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         reflection_tokens: of a model.
         reflection_time_ms: of the reflector, milliseconds.
         reflection_cost: millionths of the currency that the model's price is in.
+        model_url: of a model's OpenAI-compatible address, up to `/v1`; unset, none is asked.
+        model_name: as the address knows it.
+        model_key_file: whose first line is its key.
+        model_key_variable: name of the environment variable that holds its key.
+        model_timeout_ms: for a whole answer, milliseconds.
+        model_output_tokens: that an answer may have.
+        model_price: of 1,000 tokens, millionths of a currency.
         gateway: whether the HTTP gateway runs beside the workers; `signals` serves no host.
         gateway_port: of 127.0.0.1; 0 for one that is chosen once and kept.
         dashboard: whether `pmcl up` starts the dashboard beside the sidecar.
@@ -75,6 +82,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reflection_tokens: Whole = 50_000
     reflection_time_ms: Positive = 600_000
     reflection_cost: Whole = 0
+    model_url: Annotated[str, msgspec.Meta(pattern="^https?://")] | None = None
+    model_name: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] = "default"
+    model_key_file: Path | None = None
+    model_key_variable: str | None = None
+    model_timeout_ms: Positive = 60_000
+    model_output_tokens: Positive = 512
+    model_price: Whole = 0
     gateway: Literal["on", "signals", "off"] = "on"
     gateway_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
     dashboard: Literal["on", "off"] = "off"
@@ -87,6 +101,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError(f"heartbeat_ms is {self.heartbeat_ms}, allowed: {limit}")
         if (self.server_url is None) != (self.server_monitor_url is None):
             raise ValueError("server_url and server_monitor_url go together: one is missing")
+        if self.model_key_file is not None and self.model_key_variable is not None:
+            raise ValueError("model_key_file and model_key_variable: one of them, not both")
 
     @property
     def ledger_path(self) -> Path:

@@ -1,0 +1,176 @@
+"""One question to a model, one whole answer of the schema, or an error that says why not.
+
+The key is in a header and nowhere else: no error and no log tells it. No proxy of the environment
+is used and no redirect is followed, so a question goes to the address that was set, or nowhere.
+
+Source: the chat completions of the OpenAI API, as llama.cpp, Ollama and vLLM serve them.
+"""
+
+from typing import Any, Final
+
+import anyio
+import httpx
+import msgspec
+
+from pmcl.contracts import PmclError, Spending
+from pmcl.workers.providers.locality import local_url
+
+__all__ = ["Answer", "EndpointConfig", "ModelEndpoint", "ModelError"]
+
+_ANSWER_MAX_BYTES: Final = 256 * 1024
+PROMPT_TOKENS_MAX: Final = 8_192
+"""What the longest prompt here takes, a character a token; what it really took is charged."""
+
+
+class EndpointConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a model is, and what it may use.
+
+    Attributes:
+        url: up to `/v1`.
+        key: sent as a bearer token, if there is one.
+        timeout_ms: for the whole answer.
+        output_tokens: that it may write.
+        price: of 1,000 tokens, in millionths of a currency.
+    """
+
+    url: str
+    model: str
+    key: str | None = None
+    timeout_ms: int = 60_000
+    output_tokens: int = 512
+    price: int = 0
+
+    def __repr__(self) -> str:
+        return f"EndpointConfig(url={self.url!r}, model={self.model!r})"
+
+    @property
+    def reservation(self) -> Spending:
+        """What one question may use."""
+        tokens = PROMPT_TOKENS_MAX + self.output_tokens
+        return Spending(tokens=tokens, ms=self.timeout_ms, cost=self.cost(tokens))
+
+    def cost(self, tokens: int) -> int:
+        """Return the price of tokens, a begun thousandth counted whole."""
+        return -(-tokens * self.price // 1000)
+
+
+class ModelError(PmclError):
+    """A model gave no answer, or none of use.
+
+    Attributes:
+        reason: a short code.
+        used: what it used, by its own count; all that was reserved where it told none.
+        discarded: that there was an answer.
+    """
+
+    def __init__(self, reason: str, used: Spending, *, discarded: bool) -> None:
+        self.reason = reason
+        self.used = used
+        self.discarded = discarded
+        super().__init__(f"model: {reason}")
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The text of an answer, and what it used."""
+
+    text: str
+    used: Spending
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    total_tokens: int = 0
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+_completions = msgspec.json.Decoder(_Completion)
+
+
+class ModelEndpoint:
+    """Asks one model."""
+
+    def __init__(self, config: EndpointConfig) -> None:
+        self.config = config
+        self._url = f"{local_url(config.url).rstrip('/')}/chat/completions"
+
+    async def ask(self, system: str, told: str, schema: dict[str, Any]) -> Answer:
+        """Return the answer.
+
+        Raises:
+            ModelError: no answer in time, none that is whole, or none at all.
+        """
+        with anyio.move_on_after(self.config.timeout_ms / 1000):
+            return self._read(await self._post(_question(self.config, system, told, schema)))
+        raise self._unheard("timeout")
+
+    async def _post(self, question: dict[str, Any]) -> bytes:
+        key = self.config.key
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        try:
+            async with (
+                httpx.AsyncClient(trust_env=False, timeout=None) as client,  # noqa: S113 - bounded above
+                client.stream("POST", self._url, json=question, headers=headers) as response,
+            ):
+                if response.status_code != httpx.codes.OK:
+                    raise self._unheard(f"status_{response.status_code}")
+                body = bytearray()
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > _ANSWER_MAX_BYTES:
+                        raise self._unheard("too_large")
+                return bytes(body)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._unheard("unreachable") from error
+
+    def _read(self, body: bytes) -> Answer:
+        try:
+            completion = _completions.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ModelError("malformed", self.config.reservation, discarded=True) from error
+        used = self._used(completion.usage)
+        if not completion.choices:
+            raise ModelError("empty", used, discarded=True)
+        choice = completion.choices[0]
+        if choice.finish_reason != "stop":
+            raise ModelError("cut", used, discarded=True)
+        if not choice.message.content:
+            raise ModelError("empty", used, discarded=True)
+        return Answer(choice.message.content, used)
+
+    def _used(self, usage: _Usage | None) -> Spending:
+        if usage is None or usage.total_tokens <= 0:
+            return self.config.reservation
+        return Spending(tokens=usage.total_tokens, cost=self.config.cost(usage.total_tokens))
+
+    def _unheard(self, reason: str) -> ModelError:
+        return ModelError(reason, self.config.reservation, discarded=False)
+
+
+def _question(
+    config: EndpointConfig, system: str, told: str, schema: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "model": config.model,
+        "messages": [
+            {"role": "system", "content": system},
+            {"role": "user", "content": told},
+        ],
+        "max_tokens": config.output_tokens,
+        "temperature": 0,
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": schema},
+        },
+    }

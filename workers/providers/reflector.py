@@ -1,0 +1,48 @@
+"""A model that reflects: one question a cycle, and an answer that fits whole or is dropped."""
+
+from typing import Final, get_args
+
+from pmcl.contracts import Visibility
+from pmcl.judgement import (
+    REFLECTING,
+    Retrospect,
+    UselessAnswerError,
+    read_reflection,
+    reflection_prompt,
+)
+from pmcl.workers.providers.endpoint import ModelEndpoint, ModelError
+from pmcl.workers.providers.locality import is_local
+from pmcl.workers.reflector import Reflected, ReflectorError, ReflectorTraits
+
+__all__ = ["ModelReflector"]
+
+_EVERY_VISIBILITY: Final[frozenset[Visibility]] = frozenset(get_args(Visibility))
+
+
+class ModelReflector:
+    """Reflects through a model on this machine; cycles come by themselves, so no other is asked."""
+
+    def __init__(self, endpoint: ModelEndpoint) -> None:
+        config = endpoint.config
+        assert is_local(config.url)
+        self._endpoint = endpoint
+        self.traits = ReflectorTraits(
+            name=f"model/{config.model}",
+            reservation=config.reservation,
+            reads=_EVERY_VISIBILITY,
+        )
+
+    async def reflect(self, retrospect: Retrospect) -> Reflected:
+        """Return what the model proposes. Raises `ReflectorError`."""
+        told, schema = reflection_prompt(retrospect)
+        try:
+            answer = await self._endpoint.ask(REFLECTING, told, schema)
+        except ModelError as error:
+            raise ReflectorError(
+                error.reason, used=error.used, discarded=error.discarded
+            ) from error
+        try:
+            reflection = read_reflection(answer.text, retrospect)
+        except UselessAnswerError as error:
+            raise ReflectorError(str(error), used=answer.used, discarded=True) from error
+        return Reflected(reflection=reflection, used=answer.used)
