@@ -16,6 +16,7 @@ from benchmarks import (
     bench_hook,
     bench_observations,
     bench_relay,
+    bench_replay,
     bench_start,
     bench_verdicts,
 )
@@ -29,6 +30,7 @@ BENCHES: dict[str, OpenBench] = {
     "history": bench_history.open_bench,
     "observations": bench_observations.open_bench,
     "relay": bench_relay.open_bench,
+    "replay": bench_replay.open_bench,
     "guard": bench_guard.open_bench,
     "start": bench_start.open_bench,
     "hook": bench_hook.open_bench,

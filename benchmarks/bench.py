@@ -31,7 +31,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the report; `ours` and `baseline` name sides. No bound: reported only."""
 
     name: str
-    unit: Literal["ms", "s", "/s"]
+    unit: Literal["MiB", "ms", "s", "/s"]
     ours: str
     baseline: str
     bound: Bound | None = None
@@ -59,6 +59,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     apart: int
     backlog: int
     history: int
+    replayed: int
 
     @classmethod
     def scaled(cls, scale: float) -> "Sizes":
@@ -73,6 +74,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
             apart=count(300),
             backlog=count(20_000),
             history=count(1_000_000),
+            replayed=count(100_000),
         )
 
 
