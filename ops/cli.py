@@ -1,6 +1,9 @@
-"""The `pmcl` command. Every command has `--json`; an error is one clear line and exit code 1."""
+"""The `pmcl` command. An error is one clear line; exit codes are those of docs/commands.md."""
 
 import sys
+from typing import Final
+
+from cyclopts import CycloptsError
 
 from pmcl.contracts import PmclError
 from pmcl.ops.commands import app
@@ -8,14 +11,22 @@ from pmcl.ops.console import console
 
 __all__ = ["app", "main"]
 
+_FAILED: Final = 1
+_BLOCKS: Final = 2
+_MISUSED: Final = 64
+_STOPPED: Final = 130
+
 
 def main() -> None:
     """Run the command line; known errors are told in one line."""
     try:
-        app()
+        app(exit_on_error=False)
+    except CycloptsError:
+        # Coding agents run a tool after any code of a hook but 2, so a mistyped hook blocks.
+        sys.exit(_BLOCKS if sys.argv[1:2] == ["hook"] else _MISUSED)
     except PmclError as error:
         console.stderr = True
         console.print(f"pmcl: {error}", style="red", soft_wrap=True, markup=False)
-        sys.exit(1)
+        sys.exit(_FAILED)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(_STOPPED)

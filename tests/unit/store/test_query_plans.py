@@ -47,6 +47,7 @@ SCANS = {
     ("ops/outbox", "claims"): "open claims only, by their own index",
     ("ops/lessons", "listed"): "asked by an operator, never while a verdict waits",
     ("ops/holds", "open"): "asked by an operator, never while a verdict waits",
+    ("ops/unlinked", "unlinked"): "asked by an operator, never while a verdict waits",
     ("ops/status", "stopped"): "one row at most, from an index of its own",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
     ("ops/status", "standing"): "those that wait only, by their own index; and the stop in force",

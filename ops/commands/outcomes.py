@@ -1,0 +1,36 @@
+"""`pmcl outcomes`: what hosts reported and no evaluation took."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from pmcl.ops.commands.groups import Json, StateDir, outcomes_app, run, settings_of
+from pmcl.ops.console import print_json
+
+Limit = Annotated[int, Parameter(validator=Number(gte=1))]
+
+
+@outcomes_app.command(name="list")
+def list_(
+    *,
+    scope: str | None = None,
+    host: str | None = None,
+    limit: Limit = 256,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """List the outcomes that are linked to no evaluation, the newest first, with the reason.
+
+    Args:
+        scope: Of this scope alone.
+        host: Of hosts of this name alone.
+        limit: So many at most.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.unlinked import list_unlinked, show_unlinked
+
+    settings = settings_of(state_dir=state_dir)
+    found = run(list_unlinked, settings, scope=scope, host=host, limit=limit)
+    print_json(found) if json else show_unlinked(found)

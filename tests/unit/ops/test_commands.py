@@ -1,0 +1,106 @@
+"""The command line: every command speaks JSON, ends by a documented code, and is completed."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cyclopts import App
+
+from pmcl.ops.commands import app
+
+PAGE = (Path(__file__).parents[3] / "docs/commands.md").read_text()
+PMCL = (sys.executable, "-m", "pmcl.ops")
+SPEAK_A_PROTOCOL = {"guard", "mcp", "hook claude-code", "hook codex", "hook gemini"}
+"""Their standard output is the other side's."""
+
+
+def leaves(parent: App, path: tuple[str, ...] = ()) -> Iterator[tuple[str, App]]:
+    for name in parent:
+        if name.startswith("-"):
+            continue
+        child = parent[name]
+        if child.default_command is None:
+            yield from leaves(child, (*path, name))
+        else:
+            yield " ".join((*path, name)), child
+
+
+LEAVES = dict(leaves(app))
+
+
+def options(command: App) -> set[str]:
+    found = command.assemble_argument_collection(parse_docstring=True)
+    return {name for argument in found for name in argument.names}
+
+
+def ended(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PMCL, *words], capture_output=True, text=True, input=stdin, timeout=60, check=False
+    )
+
+
+def test_the_walk_finds_the_commands() -> None:
+    assert {"replay", "outbox list", "deadletters redrive", "status"} <= LEAVES.keys()
+    assert LEAVES.keys() >= SPEAK_A_PROTOCOL
+    assert len(LEAVES) > 30
+
+
+@pytest.mark.parametrize("name", sorted(LEAVES.keys() - SPEAK_A_PROTOCOL))
+def test_every_command_has_json(name: str) -> None:
+    assert "--json" in options(LEAVES[name])
+
+
+@pytest.mark.parametrize("name", sorted(LEAVES))
+def test_every_command_is_documented(name: str) -> None:
+    group, _, command = name.rpartition(" ")
+    rows = [line for line in PAGE.splitlines() if line.startswith(f"| `pmcl {group}")]
+    assert any(re.search(rf"`(pmcl )?({group} )?{command}\b", row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--version",), 0),
+        (("replay", "--state-dir", "nowhere"), 1),
+        (("outbox", "list", "--state-dir", "nowhere"), 1),
+        (("deadletters", "redrive", "--rate", "0"), 64),
+        (("nonsense",), 64),
+        (("hook", "codex", "--nonsense"), 2),
+    ],
+)
+def test_a_command_ends_by_the_documented_code(words: tuple[str, ...], code: int) -> None:
+    done = ended(*words)
+    assert done.returncode == code, done.stderr
+    assert bool(done.stderr) == bool(code)
+    assert f"\n| {code} |" in PAGE
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
+def test_completion_knows_commands_and_options(shell: str, tmp_path: Path) -> None:
+    script = tmp_path / "completion"
+    app.install_completion(shell=shell, output=script, add_to_startup=False)  # type: ignore[arg-type]
+    text = script.read_text()
+    for word in ("deadletters", "redrive", "replay", "dry-run"):
+        assert word in text
+
+
+def test_bash_completes_a_command_and_its_options(tmp_path: Path) -> None:
+    script = tmp_path / "completion"
+    app.install_completion(shell="bash", output=script, add_to_startup=False)
+
+    def offered(*words: str) -> set[str]:
+        line = f'source {script}; COMP_WORDS=({" ".join(words)} ""); COMP_CWORD={len(words)}; '
+        done = subprocess.run(
+            ["bash", "--norc", "-c", line + '_pmcl; printf "%s\\n" "${COMPREPLY[@]}"'],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return set(done.stdout.split())
+
+    assert {"deadletters", "replay", "status"} <= offered("pmcl")
+    assert {"list", "redrive", "show"} <= offered("pmcl", "deadletters")
