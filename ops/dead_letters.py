@@ -45,6 +45,8 @@ __all__ = [
 ]
 
 _PAGE: Final = 64
+_AT_ONCE: Final = 16
+"""Half of what the sidecar takes of one sender at once."""
 
 
 class DeadLetterNotFoundError(PmclError):
@@ -147,7 +149,10 @@ async def redrive(
     per_second: float | None = None,
     quiet: bool = True,
 ) -> None:
-    """Have the letters dealt with, one after another; `report` is right at every moment.
+    """Have the letters dealt with, the oldest first; `report` is right at every moment.
+
+    Some are under way at once. One that is refused is tried again, alone, when all are through: it
+    may cite what another one brought.
 
     Args:
         settings: name the sidecar.
@@ -163,31 +168,70 @@ async def redrive(
     async with open_operator(settings) as operator, reach_bus(settings, "admin") as admin:
         found = [view.sequence async for view, _ in _letters(admin, wanted)]
         report.found = len(found)
-        due = anyio.current_time()
+        pace, redriving = _Pace(per_second), _Redriving(operator, admin, report)
+        refused: list[int] = []
+        waiting = iter(found)
         with progress("redrive", len(found), quiet=quiet) as advance:
-            for sequence in found:
-                await anyio.sleep_until(due)
-                due = anyio.current_time() + (1 / per_second if per_second else 0.0)
-                await _redrive(operator, admin, sequence, report)
+
+            async def work() -> None:
+                for sequence in waiting:
+                    await pace.turn()
+                    if await redriving.redrive(sequence):
+                        advance(1)
+                    else:
+                        refused.append(sequence)
+
+            try:
+                async with anyio.create_task_group() as tasks:
+                    for _ in range(_AT_ONCE):
+                        tasks.start_soon(work)
+            except* PmclError as errors:
+                raise errors.exceptions[0] from None
+            for sequence in sorted(refused):
+                await pace.turn()
+                await redriving.redrive(sequence, last_try=True)
                 advance(1)
 
 
-async def _redrive(
-    operator: Operator, admin: Connection, sequence: int, report: RedriveReport
-) -> None:
-    question = Redrive(sequence=sequence, label=operator_label(), dry_run=report.dry_run)
-    try:
-        redriven = await operator.ask("redrive", question, Redriven)
-    except RefusedError as refused:
-        report.left[refused.code] = report.left.get(refused.code, 0) + 1
-        return
-    if redriven.result == "done":
-        report.done += 1
-    else:
-        report.repeats += 1
-    if not report.dry_run:
-        with anyio.CancelScope(shield=True):  # bounded by its own timeout
-            await delete_message(admin, DEADLETTERS, sequence)
+class _Pace:
+    """Lets so many begin a second, evenly."""
+
+    def __init__(self, per_second: float | None) -> None:
+        self._apart_s = 1 / per_second if per_second else 0.0
+        self._due = anyio.current_time()
+
+    async def turn(self) -> None:
+        begins = max(self._due, anyio.current_time())
+        self._due = begins + self._apart_s
+        await anyio.sleep_until(begins)
+
+
+class _Redriving:
+    """Asks for one letter after another to be dealt with, and counts what became of them."""
+
+    def __init__(self, operator: Operator, admin: Connection, report: RedriveReport) -> None:
+        self._operator = operator
+        self._admin = admin
+        self._report = report
+
+    async def redrive(self, sequence: int, *, last_try: bool = False) -> bool:
+        """Return whether the letter was dealt with; after the last try it counts as left."""
+        report = self._report
+        question = Redrive(sequence=sequence, label=operator_label(), dry_run=report.dry_run)
+        try:
+            redriven = await self._operator.ask("redrive", question, Redriven)
+        except RefusedError as refused:
+            if last_try:
+                report.left[refused.code] = report.left.get(refused.code, 0) + 1
+            return False
+        if redriven.result == "done":
+            report.done += 1
+        else:
+            report.repeats += 1
+        if not report.dry_run:
+            with anyio.CancelScope(shield=True):  # bounded by its own timeout
+                await delete_message(self._admin, DEADLETTERS, sequence)
+        return True
 
 
 async def _letters(

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from pmcl.contracts import PmclError
 from pmcl.ops.commands.groups import Json, StateDir, dead_letters_app, run, settings_of
 from pmcl.ops.console import print_json
 
@@ -80,8 +81,9 @@ def redrive(  # noqa: PLR0913 - each is an option of the command
     report = RedriveReport(dry_run=dry_run)
     try:
         run(redrive_letters, settings, wanted, report, per_second=rate, quiet=json)
-    except KeyboardInterrupt:
-        print_json(report) if json else show_redriven(report)
+    except (KeyboardInterrupt, PmclError):
+        if report.found:
+            print_json(report) if json else show_redriven(report)
         raise
     print_json(report) if json else show_redriven(report)
     if report.left:
