@@ -53,6 +53,16 @@ from pmcl.contracts.derived import (
     Visibility,
     WorkingStateProposed,
 )
+from pmcl.contracts.derived_events import (
+    ChangeRadius,
+    ChangeRisk,
+    EvolutionProposed,
+    IdentityConfigured,
+    ItemAdmitted,
+    ItemClosed,
+    ItemEnd,
+    ProposalRejected,
+)
 from pmcl.contracts.errors import (
     ApprovalDecidedError,
     AuthorityError,
@@ -116,6 +126,7 @@ from pmcl.contracts.events import (
     event_subject,
 )
 from pmcl.contracts.evidence import Confidence, Observation, Resource, Resources, Void
+from pmcl.contracts.identity import Goals, Identity, IdentityVersion, SetIdentity
 from pmcl.contracts.lease import (
     AuthoritySnapshot,
     BeginLease,
@@ -224,6 +235,8 @@ __all__ = [
     "Cause",
     "CellResumed",
     "CellStopped",
+    "ChangeRadius",
+    "ChangeRisk",
     "CheckpointRequest",
     "CheckpointStatus",
     "CompleteTurn",
@@ -251,11 +264,13 @@ __all__ = [
     "EvidenceIds",
     "EvidencePendingError",
     "EvidenceRecorded",
+    "EvolutionProposed",
     "ExecutionCheck",
     "ExpectedReceipt",
     "FailureForecast",
     "Freshness",
     "Gap",
+    "Goals",
     "Grant",
     "GrantApproval",
     "HashMismatchError",
@@ -265,7 +280,13 @@ __all__ = [
     "HoldReleased",
     "HostError",
     "Id",
+    "Identity",
+    "IdentityConfigured",
+    "IdentityVersion",
     "IntentionProposed",
+    "ItemAdmitted",
+    "ItemClosed",
+    "ItemEnd",
     "ItemKind",
     "ItemText",
     "Justification",
@@ -304,6 +325,7 @@ __all__ = [
     "PmclError",
     "Premortem",
     "ProposalCounts",
+    "ProposalRejected",
     "Proposed",
     "Receipt",
     "Received",
@@ -330,6 +352,7 @@ __all__ = [
     "Selection",
     "SelfModelPart",
     "SelfModelProposed",
+    "SetIdentity",
     "ShowApproval",
     "ShownApproval",
     "Spending",

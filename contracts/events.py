@@ -9,6 +9,13 @@ from typing import Literal
 
 from pmcl.contracts.checkpoint import CheckpointStatus, Reversibility
 from pmcl.contracts.contract import schema_of
+from pmcl.contracts.derived_events import (
+    EvolutionProposed,
+    IdentityConfigured,
+    ItemAdmitted,
+    ItemClosed,
+    ProposalRejected,
+)
 from pmcl.contracts.event import Event
 from pmcl.contracts.lease import AuthoritySnapshot, Effect
 from pmcl.contracts.lessons import LessonDemoted, LessonMatured, LessonSupported
@@ -40,9 +47,13 @@ __all__ = [
     "ErasureEnded",
     "Evaluated",
     "EvidenceRecorded",
+    "EvolutionProposed",
     "HoldLift",
     "HoldPlaced",
     "HoldReleased",
+    "IdentityConfigured",
+    "ItemAdmitted",
+    "ItemClosed",
     "LeaseBegan",
     "LeaseEnded",
     "LeaseRenewed",
@@ -57,6 +68,7 @@ __all__ = [
     "OutcomeVerified",
     "PayloadErased",
     "PayloadRetaken",
+    "ProposalRejected",
     "ReflectionClaimed",
     "ReflectionEnded",
     "ReflectionQueued",

@@ -25,6 +25,7 @@ __all__ = [
     "MESSAGE_MAX_BYTES",
     "PLAN_RESOURCES_MAX",
     "PLAN_STEPS_MAX",
+    "RECOMMENDATION_TTL_MS",
     "REPLAY_PAGE_MAX",
     "STOP_MS",
     "VERDICT_TTL_MS",
@@ -57,6 +58,9 @@ REPLAY_PAGE_MAX: Final = 2_048
 
 IDLE_MS: Final = 900_000
 """Between two idle reflections of one host."""
+
+RECOMMENDATION_TTL_MS: Final = 7 * 86_400_000
+"""So long a recommendation is shown; it is about a state that has changed since."""
 
 CELL_QUEUE: Final = 256
 HOST_QUEUE: Final = 32

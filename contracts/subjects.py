@@ -40,6 +40,7 @@ OPS_VERBS: Final = (
     "backup",
     "deny",
     "erase",
+    "identity",
     "redrive",
     "replay",
     "resume",

@@ -1,5 +1,15 @@
 """The first paper as pure functions: what a request does, and whether it may go on."""
 
+from pmcl.judgement.admission import (
+    Admitted,
+    Known,
+    KnownItem,
+    Rejected,
+    Support,
+    Weight,
+    admit,
+    weigh,
+)
 from pmcl.judgement.calibration import Bin, Prediction, Score, score
 from pmcl.judgement.critique import (
     CRITICISING,
@@ -78,7 +88,14 @@ from pmcl.judgement.open_names import (
     is_open_name,
     redact_outcome,
 )
-from pmcl.judgement.redaction import redact, redact_observation, redact_request, redact_text
+from pmcl.judgement.recalling import Finds, rank, words_to_ask, words_to_keep
+from pmcl.judgement.redaction import (
+    redact,
+    redact_observation,
+    redact_proposed,
+    redact_request,
+    redact_text,
+)
 from pmcl.judgement.reflecting import Finding, findings_of, reflection_of
 from pmcl.judgement.resources import fallback_resource, fingerprint, fold_resource
 from pmcl.judgement.retrospect import (
@@ -99,6 +116,7 @@ __all__ = [
     "LESSON_RUNS_MAX",
     "REFLECTING",
     "TRUSTED",
+    "Admitted",
     "ApprovalRecord",
     "Bin",
     "Breaker",
@@ -110,6 +128,7 @@ __all__ = [
     "EffectRules",
     "Excerpt",
     "Finding",
+    "Finds",
     "Found",
     "GateInputs",
     "GateLimits",
@@ -119,6 +138,8 @@ __all__ = [
     "History",
     "Inputs",
     "Judgement",
+    "Known",
+    "KnownItem",
     "Lesson",
     "LessonSource",
     "Observed",
@@ -128,17 +149,21 @@ __all__ = [
     "PastFailure",
     "PastRun",
     "Prediction",
+    "Rejected",
     "Release",
     "Retrospect",
     "Run",
     "Score",
     "SeenEvidence",
     "StepKnown",
+    "Support",
     "Tally",
     "ToolRule",
     "Touched",
     "UselessAnswerError",
     "Wait",
+    "Weight",
+    "admit",
     "breaker",
     "check_audit_names",
     "check_snapshot_names",
@@ -158,6 +183,7 @@ __all__ = [
     "judge",
     "load_detector",
     "next_slot",
+    "rank",
     "read_critique",
     "read_goal",
     "read_reflection",
@@ -165,6 +191,7 @@ __all__ = [
     "redact",
     "redact_observation",
     "redact_outcome",
+    "redact_proposed",
     "redact_request",
     "redact_text",
     "reflection_of",
@@ -176,5 +203,8 @@ __all__ = [
     "score",
     "step_request",
     "touched_by",
+    "weigh",
     "words_of",
+    "words_to_ask",
+    "words_to_keep",
 ]

@@ -14,12 +14,14 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.contracts import (
+    BeliefProposed,
     CheckpointRequest,
     ContractError,
     Justification,
     Observation,
     PlanStep,
     Premortem,
+    Proposed,
     Resource,
     ToolDefinition,
     canonical,
@@ -31,7 +33,7 @@ from pmcl.judgement.open_names import check_observation_names, check_request_nam
 from pmcl.judgement.secret_names import is_count, secret_kind
 from pmcl.judgement.secret_shapes import MARK, digest, mark_secrets
 
-__all__ = ["redact", "redact_observation", "redact_request", "redact_text"]
+__all__ = ["redact", "redact_observation", "redact_proposed", "redact_request", "redact_text"]
 
 _DEEPEST: Final = 64
 _NO_RULES: Final = EffectRules()
@@ -106,6 +108,14 @@ def redact_observation(observation: Observation, key: bytes) -> Observation:
         resources=_resources(observation.resources, key),
         detail=None if detail is None else redact_text(detail, key),
     )
+
+
+def redact_proposed(proposed: Proposed, key: bytes) -> Proposed:
+    """Return a proposal of reflection without secrets; its text may be longer by their marks."""
+    text = mark_secrets(proposed.text, key)
+    if isinstance(proposed, BeliefProposed):
+        return msgspec.structs.replace(proposed, text=text, about=mark_secrets(proposed.about, key))
+    return msgspec.structs.replace(proposed, text=text)
 
 
 def _redact(value: Any, key: bytes, depth: int) -> Any:

@@ -13,6 +13,7 @@ from pmcl.store import Reader, Row, Transaction, load_queries
 
 __all__ = [
     "ErasureRow",
+    "Whole",
     "apply_began",
     "apply_ended",
     "apply_erased",
@@ -20,13 +21,13 @@ __all__ = [
     "find",
     "first_open",
     "gone",
-    "host_of_whole",
     "kept",
     "keys_of",
     "listed",
     "next_names",
     "remove",
     "standing",
+    "whole",
 ]
 
 _queries = load_queries("pmcl.ledger", "erasures")
@@ -34,6 +35,14 @@ SCHEMA: Final = _queries.schema
 
 LISTED_MAX: Final = 256
 _BATCH_ROWS: Final = 64
+
+_MARKS: Final = (
+    _queries.erase_evidence,
+    _queries.erase_evaluation,
+    _queries.erase_item,
+    _queries.erase_rejection,
+    _queries.erase_change,
+)
 
 Name = tuple[str, str]
 """Scope and id of a payload."""
@@ -79,13 +88,28 @@ def counts(tx: Transaction, scope: str, host: str | None) -> tuple[int, int]:
     return row["observations"], row["evaluations"]
 
 
-def host_of_whole(tx: Transaction, scope: str, payload_id: str) -> tuple[str, bool] | None:
-    """Return the host of an envelope that is not erased, and whether it is evidence."""
+class Whole(msgspec.Struct, frozen=True, kw_only=True):
+    """An envelope that is not erased.
+
+    Attributes:
+        is_live: that it is an item which counts.
+    """
+
+    host: str
+    is_evidence: bool = False
+    is_live: bool = False
+
+
+def whole(tx: Transaction, scope: str, payload_id: str) -> Whole | None:
+    """Return the envelope of a payload, unless it is erased."""
     row = tx.one(_queries.whole_evidence, scope=scope, id=payload_id)
     if row is not None:
-        return row["host"], True
+        return Whole(host=row["host"], is_evidence=True)
     row = tx.one(_queries.whole_evaluation, scope=scope, id=payload_id)
-    return None if row is None else (row["host"], False)
+    if row is not None:
+        return Whole(host=row["host"])
+    row = tx.one(_queries.whole_derived, scope=scope, id=payload_id)
+    return None if row is None else Whole(host=row["host"], is_live=row["state"] == "live")
 
 
 async def find(reader: Reader, erasure_id: str) -> ErasureRow | None:
@@ -107,7 +131,8 @@ async def next_names(
     Args:
         reader: of the ledger.
         erasure: what is to go.
-        kind: `evidence` or `evaluations`; of single observations, what names them.
+        kind: `evidence`, `evaluations`, `items`, `rejections` or `changes`; of single
+            observations, `evaluations` means all that names them.
         after: where the last call ended; 0 or "" at first.
     """
     if erasure.evidence_ids and kind == "evidence":
@@ -175,7 +200,7 @@ def apply_began(tx: Transaction, event: ErasureBegan) -> None:
 def apply_erased(tx: Transaction, event: PayloadErased) -> None:
     """Delete a payload and mark its envelope."""
     name = {"scope": event.scope, "id": event.payload_id}
-    marked = tx.run(_queries.erase_evidence, **name) + tx.run(_queries.erase_evaluation, **name)
+    marked = sum(tx.run(query, **name) for query in _MARKS)
     assert marked == 1
     tx.run(_queries.erase_payload, **name)
     tx.run(_queries.count, erasure_id=event.erasure_id)

@@ -24,6 +24,15 @@ UPDATE evidence SET erased = 1 WHERE scope = :scope AND evidence_id = :id;
 -- name: erase_evaluation
 UPDATE evaluations SET erased = 1 WHERE evaluation_id = :id AND scope = :scope;
 
+-- name: erase_item
+UPDATE items SET erased = 1 WHERE item_id = :id AND scope = :scope;
+
+-- name: erase_rejection
+UPDATE rejections SET erased = 1 WHERE proposal_id = :id AND scope = :scope;
+
+-- name: erase_change
+UPDATE evolution_proposals SET erased = 1 WHERE proposal_id = :id AND scope = :scope;
+
 -- name: erase_payload
 DELETE FROM payloads WHERE scope = :scope AND id = :id;
 
@@ -48,6 +57,15 @@ SELECT host FROM evidence WHERE scope = :scope AND evidence_id = :id AND erased 
 -- name: whole_evaluation
 SELECT host FROM evaluations WHERE evaluation_id = :id AND scope = :scope AND erased = 0;
 
+-- name: whole_derived
+SELECT host, state FROM items WHERE item_id = :id AND scope = :scope AND erased = 0
+UNION ALL
+SELECT host, NULL FROM rejections WHERE proposal_id = :id AND scope = :scope AND erased = 0
+UNION ALL
+SELECT host, NULL FROM evolution_proposals
+WHERE proposal_id = :id AND scope = :scope AND erased = 0
+LIMIT 1;
+
 -- name: evidence_of
 -- By place, a few at a time: by scope (the plus keeps that index out) each few would sort them all.
 SELECT sequence AS place, evidence_id AS id FROM evidence
@@ -60,6 +78,24 @@ SELECT evaluation_id AS place, evaluation_id AS id FROM evaluations
 WHERE evaluation_id > :after AND +scope = :scope AND (:host IS NULL OR host = :host)
   AND decided_at <= :began_at AND erased = 0
 ORDER BY evaluation_id LIMIT :max_rows;
+
+-- name: items_of
+SELECT place, item_id AS id FROM items
+WHERE place > :after AND scope = :scope AND (:host IS NULL OR host = :host)
+  AND admitted_at <= :began_at AND erased = 0
+ORDER BY place LIMIT :max_rows;
+
+-- name: rejections_of
+SELECT place, proposal_id AS id FROM rejections
+WHERE place > :after AND +scope = :scope AND (:host IS NULL OR host = :host)
+  AND rejected_at <= :began_at AND erased = 0
+ORDER BY place LIMIT :max_rows;
+
+-- name: changes_of
+SELECT place, proposal_id AS id FROM evolution_proposals
+WHERE place > :after AND +scope = :scope AND (:host IS NULL OR host = :host)
+  AND proposed_at <= :began_at AND erased = 0
+ORDER BY place LIMIT :max_rows;
 
 -- name: naming
 SELECT p.payload AS place, p.id, p.told IS NULL AND p.scope = :scope AND EXISTS (
@@ -90,6 +126,15 @@ WHERE EXISTS (SELECT 1 FROM evidence AS e
                 AND e.evidence_id = json_extract(asked.value, '$[1]') AND e.erased = 1)
    OR EXISTS (SELECT 1 FROM evaluations AS e
               WHERE e.evaluation_id = json_extract(asked.value, '$[1]')
+                AND e.scope = json_extract(asked.value, '$[0]') AND e.erased = 1)
+   OR EXISTS (SELECT 1 FROM items AS i
+              WHERE i.item_id = json_extract(asked.value, '$[1]')
+                AND i.scope = json_extract(asked.value, '$[0]') AND i.erased = 1)
+   OR EXISTS (SELECT 1 FROM rejections AS r
+              WHERE r.proposal_id = json_extract(asked.value, '$[1]')
+                AND r.scope = json_extract(asked.value, '$[0]') AND r.erased = 1)
+   OR EXISTS (SELECT 1 FROM evolution_proposals AS e
+              WHERE e.proposal_id = json_extract(asked.value, '$[1]')
                 AND e.scope = json_extract(asked.value, '$[0]') AND e.erased = 1);
 
 -- name: kept

@@ -11,7 +11,7 @@ from pmcl.contracts import (
     PayloadRetaken,
     UnknownEvidenceError,
 )
-from pmcl.judgement import CitedEvidence
+from pmcl.judgement import CitedEvidence, Support
 from pmcl.ledger.payloads import same_content
 from pmcl.store import Reader, Transaction, load_queries
 
@@ -24,6 +24,7 @@ __all__ = [
     "lacking",
     "lacks_payload",
     "last_of_host",
+    "supports",
 ]
 
 _queries = load_queries("pmcl.ledger", "evidence")
@@ -75,6 +76,20 @@ def _cited(tx: Transaction, scope: str, evidence_id: str) -> CitedEvidence:
         erased=bool(row["erased"]),
         resource_keys=_keys.decode(row["resource_keys"]),
     )
+
+
+def supports(tx: Transaction, scope: str, evidence_ids: Iterable[str]) -> dict[str, Support]:
+    """Return which of these the scope knows, by id, erased ones as such."""
+    ids = msgspec.json.encode(tuple(evidence_ids)).decode()
+    return {
+        row["evidence_id"]: Support(
+            evidence_id=row["evidence_id"],
+            trust=row["trust"],
+            visibility=row["visibility"],
+            erased=bool(row["erased"]),
+        )
+        for row in tx.all(_queries.supports, scope=scope, evidence_ids=ids)
+    }
 
 
 def last_of_host(tx: Transaction, scope: str, host: str) -> tuple[str, int] | None:

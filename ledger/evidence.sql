@@ -42,6 +42,10 @@ LIMIT 1;
 SELECT evidence_id, generation, trust, observed_at, erased, resource_keys FROM evidence
 WHERE scope = :scope AND evidence_id = :evidence_id;
 
+-- name: supports
+SELECT e.evidence_id, e.trust, e.visibility, e.erased FROM json_each(:evidence_ids) AS named
+JOIN evidence AS e ON e.scope = :scope AND e.evidence_id = named.value;
+
 -- name: last_of_host
 SELECT evidence_id, observed_at FROM evidence WHERE scope = :scope AND host = :host
 ORDER BY sequence DESC LIMIT 1;

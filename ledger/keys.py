@@ -43,3 +43,11 @@ class LedgerKey(msgspec.Struct, frozen=True):
         """Return the fingerprint of an action: the same tool on the same resources."""
         action = fingerprint(request.tool.server, request.tool.name, resources)
         return keyed_digest(self.secret, b"action\0" + scope.encode() + b"\0" + action)
+
+    def statement(self, scope: str, content: bytes) -> str:
+        """Return the digest that stands for a proposal: all that it says, and what it rests on."""
+        return keyed_digest(self.secret, b"statement\0" + scope.encode() + b"\0" + content)
+
+    def topic(self, scope: str, about: str) -> str:
+        """Return the digest that stands for what beliefs of a scope are about."""
+        return keyed_digest(self.secret, b"topic\0" + scope.encode() + b"\0" + about.encode())

@@ -4,13 +4,24 @@ An envelope holds HMAC(salt, content). The salt dies with the payload, so afterw
 commitment confirms no guess.
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Final
 
 import msgspec
 
-from pmcl.contracts import Evaluated, Event, EvidenceRecorded, PayloadRetaken, keyed_digest
+from pmcl.contracts import (
+    Evaluated,
+    Event,
+    EvidenceRecorded,
+    EvolutionProposed,
+    IdentityConfigured,
+    ItemAdmitted,
+    PayloadRetaken,
+    ProposalRejected,
+    keyed_digest,
+)
 from pmcl.judgement import Excerpt, Observed
 from pmcl.store import Reader, Row, Transaction, load_queries
 
@@ -26,7 +37,9 @@ __all__ = [
     "envelope_of",
     "keep",
     "kept_after",
+    "mark_words",
     "newest_excerpts",
+    "optimize_words",
     "same_content",
     "stray",
 ]
@@ -48,6 +61,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
         detail_digest: SHA-256 of an observation's detail, to be met by an outcome's receipt.
         told: of an observation, whether a user or an operator said it.
         excerpt: of an observation, what checks read of it; it goes with the content.
+        words: of a text that is found by its words, these, as `mark_words` writes them.
     """
 
     scope: str
@@ -57,6 +71,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     detail_digest: str | None = None
     told: bool | None = None
     excerpt: Excerpt | None = None
+    words: str | None = None
 
     @property
     def commitment(self) -> str:
@@ -79,6 +94,12 @@ def envelope_of(event: Event) -> Envelope | None:
             return Envelope(event.scope, event.evidence_id, event.commitment)
         case Evaluated():
             return Envelope(event.scope, event.evaluation_id, event.commitment)
+        case ItemAdmitted():
+            return Envelope(event.scope, event.item_id, event.commitment)
+        case ProposalRejected() | EvolutionProposed():
+            return Envelope(event.scope, event.proposal_id, event.commitment)
+        case IdentityConfigured():
+            return Envelope(event.scope, event.identity_id, event.commitment)
         case _:
             return None
 
@@ -94,7 +115,26 @@ def keep(tx: Transaction, payload: Payload) -> None:
         detail_digest=payload.detail_digest,
         told=payload.told,
         excerpt=None if payload.excerpt is None else _encoder.encode(payload.excerpt),
+        words=payload.words,
     )
+
+
+def mark_words(scope: str, visibility: str, words: Iterable[str]) -> str:
+    """Return words as they stand in the index: no scope, and no visibility, meets another's.
+
+    The mark is of digits, which stemming leaves alone.
+    """
+    digest = hashlib.sha256(f"{scope}\0{visibility}".encode()).digest()
+    mark = str(int.from_bytes(digest[:4]))
+    return " ".join([mark + word for word in words])
+
+
+def optimize_words(tx: Transaction) -> None:
+    """No word of a payload that was erased is left in the index.
+
+    FTS5 before SQLite 3.42 keeps them otherwise, beside a note that they count no longer.
+    """
+    tx.run(_queries.optimize_words)
 
 
 def newest_excerpts(tx: Transaction, scope: str) -> tuple[Observed, ...]:

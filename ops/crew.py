@@ -14,6 +14,7 @@ from pmcl.workers import (
     ApprovalWorker,
     CheckpointWorker,
     ContextWorker,
+    IdentityWorker,
     LeaseTimes,
     LeaseWorker,
     ObserveWorker,
@@ -60,6 +61,7 @@ def crew_of(
     streams = tuple(StreamHandler(working, units, worker) for worker in reading)
     operators = (
         ApprovalWorker(),
+        IdentityWorker(key),
         RecordWorker(),
         RedriveWorker(working, reading),
         ReplayWorker(working, units, streams),
@@ -75,5 +77,5 @@ def crew_of(
         ),
         streams=streams,
         slots=settings.stream_slots,
-        reflecting=reflect_worker(settings, units) if settings.reflection == "on" else None,
+        reflecting=reflect_worker(settings, key, units) if settings.reflection == "on" else None,
     )

@@ -5,18 +5,22 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from pmcl.contracts import ProposalCounts, Reflection, Spending
+from pmcl.contracts import Reflection, Spending
 from pmcl.judgement import GateLimits
+from pmcl.ledger import LedgerKey
 from pmcl.ledger.reflections import OpenCycle
 from pmcl.ops.settings import Settings, SettingsError
 from pmcl.outbox import UnitOfWork
 from pmcl.workers import (
     Admission,
+    Admit,
     BuiltInReflector,
+    Cycle,
     ReflectionConfig,
     Reflector,
     ReflectWorker,
     Units,
+    admit_all,
 )
 
 if TYPE_CHECKING:
@@ -50,9 +54,9 @@ def reflection_config(settings: Settings) -> ReflectionConfig:
     return ReflectionConfig(period_ms=settings.reflection_idle_ms, limits=limits)
 
 
-def reflect_worker(settings: Settings, units: Units) -> ReflectWorker:
+def reflect_worker(settings: Settings, key: LedgerKey, units: Units) -> ReflectWorker:
     """Return the worker that reflects for all hosts of a cell."""
-    return ReflectWorker(units, _reflector(settings), reflection_config(settings), _kept_nowhere)
+    return ReflectWorker(units, _reflector(settings), reflection_config(settings), _door(key))
 
 
 def _reflector(settings: Settings) -> Reflector:
@@ -102,6 +106,11 @@ def _key(settings: Settings) -> str | None:
     return key
 
 
-def _kept_nowhere(unit: UnitOfWork, cycle: OpenCycle, reflection: Reflection) -> Admission:
-    """Count what was said; nothing of it becomes derived state yet."""
-    return Admission(counts=ProposalCounts(rejected=len(reflection.proposals)))
+def _door(key: LedgerKey) -> Admit:
+    """Return the way from what is said to derived state."""
+
+    def admit(unit: UnitOfWork, cycle: OpenCycle, reflection: Reflection) -> Admission:
+        whose = Cycle(scope=cycle.scope, host=cycle.host, cycle_id=cycle.cycle_id)
+        return admit_all(unit, key, whose, reflection)
+
+    return admit

@@ -1,10 +1,12 @@
 """The workers and their runtime: receive, prepare, decide, settle."""
 
+from pmcl.workers.admitting import Cycle, admit_all
 from pmcl.workers.approvals import ApprovalWorker
 from pmcl.workers.checkpoint import CheckpointWorker
 from pmcl.workers.commits import CommitSignal
 from pmcl.workers.context import ContextWorker
 from pmcl.workers.erasing import end_erasure, erase_payloads
+from pmcl.workers.identity import IdentityWorker
 from pmcl.workers.lease import LeaseTimes, LeaseWorker
 from pmcl.workers.observe import AllowedTrust, ObserveWorker
 from pmcl.workers.operators import OperatorWorker
@@ -48,8 +50,10 @@ __all__ = [
     "CheckpointWorker",
     "CommitSignal",
     "ContextWorker",
+    "Cycle",
     "Decision",
     "Done",
+    "IdentityWorker",
     "Incoming",
     "LeaseTimes",
     "LeaseWorker",
@@ -77,6 +81,7 @@ __all__ = [
     "StreamHandler",
     "StreamWorker",
     "Units",
+    "admit_all",
     "end_erasure",
     "erase_payloads",
     "record_backup",

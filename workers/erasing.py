@@ -4,6 +4,7 @@ What rested on erased evidence alone loses that support in the same unit. Source
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ulid_transform import ulid_now
 
@@ -16,11 +17,12 @@ from pmcl.contracts import (
     ErasureBegan,
     ErasureEnded,
     Event,
+    ItemClosed,
     OutcomeUnverified,
     PayloadErased,
 )
-from pmcl.ledger import backups, erasures, evidence, outcomes, payloads
-from pmcl.ledger.erasures import ErasureRow
+from pmcl.ledger import backups, erasures, evidence, outcomes, payloads, resting
+from pmcl.ledger.erasures import ErasureRow, Whole
 from pmcl.outbox import UnitOfWork
 from pmcl.workers.learning import unlearn
 from pmcl.workers.operators import operator_of
@@ -68,31 +70,41 @@ def erase_payloads(erasure: ErasureRow, ids: Sequence[str], unit: UnitOfWork) ->
     Each must be recorded before the next is taken.
     """
     for payload_id in ids:
-        found = erasures.host_of_whole(unit.tx, erasure.scope, payload_id)
+        found = erasures.whole(unit.tx, erasure.scope, payload_id)
         if found is None:
             continue
-        host, is_evidence = found
         digest = payloads.detail_digest_of(unit.tx, erasure.scope, payload_id)
-        yield PayloadErased(
-            scope=erasure.scope,
-            host=host,
-            at_ms=unit.now_ms,
-            erasure_id=erasure.erasure_id,
-            payload_id=payload_id,
-        )
-        yield from unlearn(unit, erasure.scope, host, payload_id)
-        if not is_evidence or digest is None:
+        yield from _gone(erasure, payload_id, found, unit)
+        yield from unlearn(unit, erasure.scope, found.host, payload_id)
+        if not found.is_evidence:
             continue
-        if evidence.attested(unit.tx, erasure.scope, digest) is not None:
+        # What was derived from it may quote it.
+        for derived_id in resting.on_evidence(unit.tx, erasure.scope, payload_id):
+            derived = erasures.whole(unit.tx, erasure.scope, derived_id)
+            if derived is not None:
+                yield from _gone(erasure, derived_id, derived, unit)
+        if digest is None or evidence.attested(unit.tx, erasure.scope, digest) is not None:
             continue
         for outcome_id in outcomes.verified_by(unit.tx, erasure.scope, digest):
             yield OutcomeUnverified(
                 scope=erasure.scope,
-                host=host,
+                host=found.host,
                 at_ms=unit.now_ms,
                 outcome_id=outcome_id,
                 evidence_id=payload_id,
             )
+
+
+def _gone(erasure: ErasureRow, payload_id: str, found: Whole, unit: UnitOfWork) -> Iterator[Event]:
+    """Yield that an item counts no longer, and that the payload is gone."""
+    whose: dict[str, Any] = {
+        "scope": erasure.scope,
+        "host": found.host,
+        "at_ms": unit.now_ms,
+    }
+    if found.is_live:
+        yield ItemClosed(**whose, item_id=payload_id, reason="unsupported", by=erasure.erasure_id)
+    yield PayloadErased(**whose, erasure_id=erasure.erasure_id, payload_id=payload_id)
 
 
 def end_erasure(erasure: ErasureRow, messages: int, unit: UnitOfWork) -> Iterator[Event]:

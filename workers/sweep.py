@@ -1,7 +1,7 @@
 """The sweep: what nobody asks for is done within a second.
 
-Expired leases and approvals end, abandoned evaluations close as `unknown`, parked outcomes find
-their evaluation.
+Expired leases, approvals and recommendations end, abandoned evaluations close as `unknown`, parked
+outcomes find their evaluation.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,9 @@ from typing import Literal
 
 from ulid_transform import ulid_now
 
-from pmcl.contracts import ApprovalExpired, Event, Outcome, OutcomeLinked
-from pmcl.ledger import approvals, evaluations, leases, outcomes
+from pmcl.contracts import ApprovalExpired, Event, ItemClosed, Outcome, OutcomeLinked
+from pmcl.contracts.limits import RECOMMENDATION_TTL_MS
+from pmcl.ledger import approvals, evaluations, items, leases, outcomes
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Row
 from pmcl.workers.learning import learn_from_outcome
@@ -38,6 +39,15 @@ def sweep(unit: UnitOfWork) -> Iterator[Event]:
         linked = link(unit, scope, host, outcome)
         yield linked
         yield from learn_from_outcome(unit, linked)
+    for row in items.lapsed(unit.tx, unit.now_ms - RECOMMENDATION_TTL_MS):
+        yield ItemClosed(
+            scope=row["scope"],
+            host=row["host"],
+            at_ms=unit.now_ms,
+            item_id=row["item_id"],
+            reason="expired",
+            by="time",
+        )
 
 
 def _unknown(unit: UnitOfWork, evaluation: Row) -> OutcomeLinked:

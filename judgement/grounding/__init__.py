@@ -2,6 +2,7 @@
 
 from pmcl.judgement.grounding.excerpts import TRUSTED, Excerpt, read_goal, read_text
 from pmcl.judgement.grounding.facts import Found, Grounding
+from pmcl.judgement.grounding.folding import fold, tokens
 from pmcl.judgement.grounding.ground import ground
 from pmcl.judgement.grounding.observed import Observed
 from pmcl.judgement.grounding.reasons import (
@@ -19,6 +20,7 @@ __all__ = [
     "Found",
     "Grounding",
     "Observed",
+    "fold",
     "ground",
     "grounding_reasons",
     "grounding_request",
@@ -26,4 +28,5 @@ __all__ = [
     "is_grounded",
     "read_goal",
     "read_text",
+    "tokens",
 ]

@@ -27,7 +27,16 @@ __all__ = ["Audit", "Fault", "audit_record", "show_audit"]
 Where = Literal["journal", "log", "agreement", "payload"]
 
 _BATCH_ROWS: Final = 200
-_ENVELOPES: Final = (".evidence-recorded", ".evaluated", ".payload-erased", ".payload-retaken")
+_ENVELOPES: Final = (
+    ".evaluated",
+    ".evidence-recorded",
+    ".evolution-proposed",
+    ".identity-configured",
+    ".item-admitted",
+    ".payload-erased",
+    ".payload-retaken",
+    ".proposal-rejected",
+)
 
 
 class Fault(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
 """Two ledgers hold the same when the digests of these tables agree; what differs is told by place.
 
-All tables but two are compared: `ledger` holds the epoch, which is another one for each copy, and
-`restored_from` what a copy has not made an event of yet.
+All tables but these are compared: `ledger` holds the epoch, which is another one for each copy,
+`restored_from` what a copy has not made an event of yet, and the index of words what triggers write
+whenever `payloads`, which is compared, changes.
 """
 
 import hashlib
@@ -19,7 +20,14 @@ __all__ = ["COMPARED", "NOT_COMPARED", "TableReport", "compare_ledgers"]
 
 _queries = load_queries("pmcl.ops.record", "compare")
 COMPARED: Final = tuple(sorted(_queries.texts))
-NOT_COMPARED: Final = ("ledger", "restored_from")
+NOT_COMPARED: Final = (
+    "ledger",
+    "payload_words",
+    "payload_words_config",
+    "payload_words_data",
+    "payload_words_idx",
+    "restored_from",
+)
 
 _encode = msgspec.msgpack.Encoder().encode
 

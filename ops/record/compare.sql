@@ -7,6 +7,9 @@ SELECT * FROM audits ORDER BY audit_id;
 -- name: backups
 SELECT * FROM backups ORDER BY backup_id;
 
+-- name: contradictions
+SELECT * FROM contradictions ORDER BY scope, item_id, other_id;
+
 -- name: erasures
 SELECT * FROM erasures ORDER BY erasure_id;
 
@@ -16,17 +19,26 @@ SELECT * FROM evaluations ORDER BY evaluation_id;
 -- name: evidence
 SELECT * FROM evidence ORDER BY sequence;
 
+-- name: evolution_proposals
+SELECT * FROM evolution_proposals ORDER BY place;
+
 -- name: held_resources
 SELECT * FROM held_resources ORDER BY resource_key, hold_id;
 
 -- name: holds
 SELECT * FROM holds ORDER BY hold_id;
 
+-- name: identities
+SELECT * FROM identities ORDER BY scope, version;
+
 -- name: inbox_beyond
 SELECT * FROM inbox_beyond ORDER BY scope, host, epoch, number;
 
 -- name: inbox_watermarks
 SELECT * FROM inbox_watermarks ORDER BY scope, host, epoch;
+
+-- name: items
+SELECT * FROM items ORDER BY place;
 
 -- name: journal
 SELECT * FROM journal ORDER BY sequence;
@@ -60,6 +72,12 @@ SELECT * FROM reflection_hosts ORDER BY scope, host;
 
 -- name: reflections
 SELECT * FROM reflections ORDER BY cycle_id;
+
+-- name: rejections
+SELECT * FROM rejections ORDER BY place;
+
+-- name: resting
+SELECT * FROM resting ORDER BY scope, evidence_id, id;
 
 -- name: stops
 SELECT * FROM stops ORDER BY stop;

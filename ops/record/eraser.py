@@ -29,7 +29,7 @@ from pmcl.bus import (
     stream_state,
 )
 from pmcl.contracts import BusError, DeadLetter, LedgerError, RefusedError, parse_subject
-from pmcl.ledger import erasures, ledger_config
+from pmcl.ledger import erasures, ledger_config, payloads
 from pmcl.ledger.erasures import ErasureRow
 from pmcl.store import Reader, Transaction, Writer, open_reader, open_writer
 from pmcl.workers import Units, end_erasure, erase_payloads
@@ -41,7 +41,15 @@ log = structlog.get_logger()
 _LOOK_S: Final = 1.0
 _RETRY_S: Final = 0.2
 _READ_ROWS: Final = 100
-_KINDS: Final[tuple[tuple[str, int | str], ...]] = (("evidence", 0), ("evaluations", ""))
+_KINDS: Final[tuple[tuple[str, int | str], ...]] = (
+    ("evidence", 0),
+    ("evaluations", ""),
+    ("items", 0),
+    ("rejections", 0),
+    ("changes", 0),
+)
+_NAMING: Final = _KINDS[:2]
+"""Of single observations: they themselves, and all that names them."""
 
 
 class _Named(msgspec.Struct):
@@ -90,12 +98,13 @@ class Eraser:
                 messages = await self._intake(admin, reader, erasure)
                 messages += await self._dead_letters(admin, reader, erasure)
             await self._set_aside(reader)
+        await self._writer.run(payloads.optimize_words)
         await _emptied(self._writer)
         await self._units.tell(partial(end_erasure, erasure, messages))
         log.warning("erasure.ended", erasure=erasure.erasure_id, messages=messages)
 
     async def _payloads(self, reader: Reader, erasure: ErasureRow) -> None:
-        for kind, after in _KINDS:
+        for kind, after in _NAMING if erasure.evidence_ids else _KINDS:
             place = 0 if erasure.evidence_ids else after
             while (found := await erasures.next_names(reader, erasure, kind, place)) is not None:
                 ids, place = found
@@ -170,6 +179,7 @@ async def _clean(path: Path, reader: Reader) -> None:
                 gone = await erasures.gone(reader, names)
                 await writer.run(partial(_remove, gone))
                 after = rows[-1]["place"]
+        await writer.run(payloads.optimize_words)
         await _emptied(writer)
 
 

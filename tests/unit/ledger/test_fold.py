@@ -11,19 +11,29 @@ from ulid_transform import ulid_now
 from pmcl.contracts import (
     EVENTS,
     AuditReceipt,
+    BeliefProposed,
     CompleteTurn,
     DisableLease,
     EraseContent,
     ExpectedReceipt,
     Heartbeat,
+    Identity,
+    IntentionProposed,
+    LessonProposed,
+    MemoryProposed,
     Receipt,
+    RecommendationProposed,
     RecordBackup,
     Resume,
     ResumeLease,
+    SelfModelProposed,
+    SetIdentity,
     Stop,
     Void,
+    WorkingStateProposed,
     sha256,
 )
+from pmcl.contracts.limits import RECOMMENDATION_TTL_MS
 from pmcl.ledger import FoldError, apply, erasures, fold
 from pmcl.outbox.journal import JournalRow
 from pmcl.workers import ReflectorError, Retaker, end_erasure, erase_payloads
@@ -43,10 +53,11 @@ pytestmark = pytest.mark.anyio
 
 _NOT_DOMAIN = ("payloads", "journal", "ledger", "restored_from", "inbox_watermarks", "inbox_beyond")
 _TEXT = "the notes, as they are now"
+_SAID = "notes.txt is where the notes are kept"
 _RECEIPT = Receipt(kind="file", digest=sha256(_TEXT.encode()))
 
 
-async def _work(ledger: Ledger) -> list[Desk]:
+async def _work(ledger: Ledger) -> list[Desk]:  # noqa: PLR0915 - a list of all that happens
     """Do everything that a ledger can record, in two scopes."""
     desks = [Desk(ledger), Desk(ledger, host="other"), Desk(ledger, scope="elsewhere")]
     for desk in desks:
@@ -69,6 +80,8 @@ async def _work(ledger: Ledger) -> list[Desk]:
     await desks[2].report(desks[2].outcome(abandoned))
     await desks[2].begin()
     await desks[2].check(desks[2].request())
+    await _derive(desks[0])
+    await _derive(desks[2])
     await _take_again(desks[0])
     made = RecordBackup(backup_id=ulid_now(), place="/backups/1", sequence=9, label="ann")
     for _ in range(2):
@@ -152,6 +165,52 @@ async def _learn(desk: Desk) -> None:
         receipt = Receipt(kind="file", digest=sha256(text.encode()))
         await desk.report(desk.outcome(run, receipt=receipt))
         await desk.observe(detail=text)
+
+
+async def _derive(desk: Desk) -> None:
+    """Have proposals of each kind admitted, ended and rejected, and an identity configured."""
+    seen = await desk.observe(detail=_TEXT)
+    other = await desk.observe(summary="another look")
+    belief = BeliefProposed(text=_SAID, about="notes.txt", evidence_ids=(seen,))
+    first = await desk.reflect(
+        belief,
+        MemoryProposed(text=_SAID, evidence_ids=(seen, other)),
+        LessonProposed(text=_SAID, evidence_ids=(seen,), fingerprint="f" * 64),
+        IntentionProposed(text=_SAID, evidence_ids=(other,)),
+        RecommendationProposed(text=_SAID, evidence_ids=(other,), simulated=True),
+        WorkingStateProposed(text=_SAID, evidence_ids=(other,)),
+        WorkingStateProposed(text=_SAID + ", still", evidence_ids=(other,)),
+        SelfModelProposed(text=_SAID, evidence_ids=(other,), part="skills"),
+        MemoryProposed(text=_SAID),
+        belief,
+    )
+    assert (
+        first.counts.admitted,
+        first.counts.proposed,
+        first.counts.rejected,
+        first.counts.repeated,
+    ) == (7, 1, 1, 1)
+    stays = first.payloads[0].id
+    again = await desk.reflect(
+        BeliefProposed(text="not so", about="notes.txt", evidence_ids=(other,), replaces=stays),
+        IntentionProposed(text="done", evidence_ids=(other,), resolves=first.payloads[3].id),
+    )
+    assert again.counts.admitted == 2
+    contrary = BeliefProposed(
+        text="or so",
+        about="notes.txt",
+        evidence_ids=(other,),
+        counterevidence_ids=(seen,),
+        contradicts=(again.payloads[0].id,),
+    )
+    assert (await desk.reflect(contrary)).counts.admitted == 1
+    desk.ledger.clock.now_ms += RECOMMENDATION_TTL_MS
+    await desk.ledger.sweep()
+    await desk.begin()
+    identity = Identity(name="Aura", text=_SAID, ideal_self=("exact",))
+    for version in (1, 1):
+        asked = SetIdentity(of_scope=desk.scope, identity=identity, label="ann")
+        assert (await desk.say_as_operator("identity", asked)).version == version
 
 
 async def _take_again(desk: Desk) -> None:

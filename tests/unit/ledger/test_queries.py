@@ -16,12 +16,17 @@ _MODULES = (
     "evaluations",
     "evidence",
     "holds",
+    "identities",
+    "items",
     "leases",
     "lessons",
     "outcomes",
     "payloads",
     "reflections",
     "retrospects",
+    "rejections",
+    "resting",
+    "self_models",
     "turns",
 )
 _QUERIES = [
@@ -32,7 +37,8 @@ _parameter = re.compile(r":([a-z_]+)")
 # Parked outcomes are few and each is looked at: the evaluation is found by its key. The ids that
 # are put into one row were found by an index, and so were the newest runs and texts of which
 # lessons look at a few. An audit and a rebuild look at all payloads, an operator at the newest
-# backups and erasures. Ids that were given are gone through.
+# backups and erasures. Ids that were given are gone through. The index of words goes from a word's
+# newest text to its older ones, as far as it is read.
 _SCANS = {
     ("backups", "newest"): ["SCAN backups"],
     ("erasures", "counts"): ["SCAN CONSTANT ROW"],
@@ -45,10 +51,15 @@ _SCANS = {
     ("lessons", "cited"): ["SCAN r", "SCAN named VIRTUAL TABLE INDEX 1:"],
     ("lessons", "free_evidence"): ["SCAN p"],
     ("lessons", "unsupported_runs"): ["SCAN (subquery-1)", "SCAN (subquery-3)"],
+    ("evidence", "supports"): ["SCAN named VIRTUAL TABLE INDEX 1:"],
+    ("items", "contradict"): ["SCAN other VIRTUAL TABLE INDEX 1:"],
+    ("items", "holding"): ["SCAN payload_words VIRTUAL TABLE INDEX 192:M1"],
+    ("items", "numbered"): ["SCAN wanted VIRTUAL TABLE INDEX 1:"],
     ("outcomes", "count"): ["SCAN CONSTANT ROW"],
     ("outcomes", "linkable"): ["SCAN p"],
-    ("payloads", "lacking"): ["SCAN CONSTANT ROW", "SCAN e", "SCAN e"],
+    ("payloads", "lacking"): ["SCAN CONSTANT ROW", *["SCAN e"] * 2, "SCAN i", "SCAN r", "SCAN i"],
     ("payloads", "found"): ["SCAN w VIRTUAL TABLE INDEX 1:"],
+    ("resting", "rest"): ["SCAN named VIRTUAL TABLE INDEX 1:"],
 }
 
 

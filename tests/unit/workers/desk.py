@@ -28,6 +28,8 @@ from pmcl.contracts import (
     Observation,
     Outcome,
     Premortem,
+    Proposed,
+    Reflection,
     Resource,
     Subject,
     Tool,
@@ -39,10 +41,15 @@ from pmcl.contracts import (
     proposal_hash,
 )
 from pmcl.ledger import LedgerKey, ledger_config
+from pmcl.outbox import UnitOfWork
 from pmcl.store import Writer, open_writer
 from pmcl.workers import (
+    Admission,
     ApprovalWorker,
     CheckpointWorker,
+    Cycle,
+    Decision,
+    IdentityWorker,
     Incoming,
     LeaseTimes,
     LeaseWorker,
@@ -55,6 +62,7 @@ from pmcl.workers import (
     StreamHandler,
     StreamWorker,
     Units,
+    admit_all,
 )
 
 TTL_MS = 60_000
@@ -119,8 +127,10 @@ class Ledger:
         return [{name: row[name] for name in row.keys()} for row in found]  # noqa: SIM118
 
     async def tables(self) -> Tables:
-        """Every table but SQLite's own, whole."""
-        names = await self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        """Every table but SQLite's own and the index of words, whole."""
+        names = await self.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'payload_words%'"
+        )
         return {row["name"]: await self.rows(f"SELECT * FROM {row['name']}") for row in names}
 
     async def journal(self) -> list[tuple[str, bytes]]:
@@ -205,9 +215,10 @@ class Desk:
         """The committed reply to an operator."""
         subject = Subject("ops", "", "", verb)
         incoming = Incoming(subject=subject, body=body)
-        worker = OperatorWorker(ApprovalWorker(), RecordWorker(), StopWorker())
-        await worker.prepare(incoming)
-        return await self.ledger.units.answer(worker, incoming, None)
+        identity = IdentityWorker(self.ledger.key)
+        worker = OperatorWorker(ApprovalWorker(), identity, RecordWorker(), StopWorker())
+        prepared = await worker.prepare(incoming)
+        return await self.ledger.units.answer(worker, incoming, prepared)
 
     async def asked(self, **changes: Any) -> Evaluation:
         """A rename that only an operator's word is missing for."""
@@ -235,6 +246,19 @@ class Desk:
         evaluation = await self.check(self.request(premortem=premortem(seen), **changes))
         assert evaluation.checkpoint_status == "passed", evaluation.reasons
         return evaluation
+
+    async def reflect(self, *proposals: Proposed) -> Admission:
+        """What became of the proposals of one reflection."""
+        cycle = Cycle(scope=self.scope, host=self.host, cycle_id=ulid_now())
+        made: list[Admission] = []
+
+        def decide(unit: UnitOfWork) -> Decision:
+            reflection = Reflection(proposals=proposals)
+            made.append(admit_all(unit, self.ledger.key, cycle, reflection))
+            return Decision(events=made[-1].events, payloads=made[-1].payloads)
+
+        await self.ledger.units.record(decide)
+        return made[-1]
 
     # --- stream messages
 
