@@ -1,10 +1,11 @@
 """`pmcl demo`: the live qualification, with a real sidecar process, a real bus and real files.
 
-Source: SPEC H2; P1, Evaluation Methodology. The idle cycle comes with reflection.
+Source: SPEC H2; P1, Evaluation Methodology.
 """
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +35,8 @@ __all__ = ["demo"]
 
 _queries = load_queries("pmcl.ops", "demo")
 _LINKED_S: Final = 5.0
+_IDLE_MS: Final = 1_000
+_REFLECTED_S: Final = 15.0
 
 
 class DemoError(PmclError):
@@ -48,23 +51,28 @@ class _Step(msgspec.Struct, frozen=True):
 
 
 async def demo(*, as_json: bool) -> bool:
-    """Print the three steps; return whether all of them held."""
+    """Print the four steps; return whether all of them held."""
     with tempfile.TemporaryDirectory(prefix="pmcl-demo-") as directory:
         settings = Settings(state_dir=Path(directory) / "state")
         world = Path(directory) / "project"
         await anyio.to_thread.run_sync(_make_world, world)
         (credentials,) = await anyio.to_thread.run_sync(register_hosts, settings, ["demo"], "agent")
-        async with run_sidecar(settings.state_dir, os.environ):
+        async with run_sidecar(settings.state_dir, _environment()):
             config = HostConfig(
                 credentials=credentials,
                 authority=_authority(world),
                 state_dir=settings.state_dir / "hosts",
             )
             async with Host.connect(config) as host:
-                for step in (_pass, _hold, _failure):
+                for step in (_pass, _hold, _failure, _idle):
                     shown = await step(host, world, settings.ledger_path)
                     _show(shown, as_json=as_json)
     return True
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment with an idle time for which nobody has to wait long."""
+    return {**os.environ, "PMCL_REFLECTION_IDLE_MS": str(_IDLE_MS)}
 
 
 def _make_world(world: Path) -> None:
@@ -181,6 +189,44 @@ async def _failure(host: Host, world: Path, ledger: Path) -> _Step:
         "a failed action changed the next state check",
         {**outcome, "before": before, "after": after},
     )
+
+
+async def _idle(host: Host, world: Path, ledger: Path) -> _Step:
+    """Left alone, the sidecar looks back and recommends; it does nothing else."""
+    proposal = _read(world / "missing.txt")
+    await host.observe(
+        source="files/list_folder",
+        summary="there is no missing.txt",
+        resources=proposal.resources,
+        trust="environment",
+    )
+    verdict = await host.check(proposal)
+    with suppress(FileNotFoundError):
+        async with host.dispatch(verdict, proposal):
+            await anyio.Path(proposal.arguments["path"]).read_text()
+    before = await _outcome(ledger, verdict, verified=False)
+    cycle = await _cycle(ledger, before["outcome"])
+    return _Step("an idle cycle recommended something, and did nothing", cycle)
+
+
+async def _cycle(ledger: Path, after: str) -> dict[str, Any]:
+    """Return the idle cycle that looked back on an outcome, and what else it brought about."""
+    async with open_reader(ledger) as reader:
+        with anyio.move_on_after(_REFLECTED_S):
+            while True:
+                row = await reader.one(_queries.cycle, outcome_id=after)
+                if row is not None:
+                    acts = await reader.one(_queries.acts, cycle_id=row["cycle_id"])
+                    assert acts is not None
+                    _require(acts["acts"] == 0, "a reflection brought an action about")
+                    return {
+                        "cycle": row["cycle_id"],
+                        "result": row["result"],
+                        "found": row["findings"],
+                        "external actions": acts["acts"],
+                    }
+                await anyio.sleep(0.02)
+    raise DemoError(f"no idle cycle recommended anything within {_REFLECTED_S:.0f} s")
 
 
 def _memory(verdict: Verdict) -> dict[str, Any]:

@@ -13,7 +13,9 @@ SELECT
     (SELECT count(*) FROM outcomes WHERE corrected_by IS NULL) AS outcomes,
     (SELECT count(*) FROM parked_outcomes) AS parked_outcomes,
     (SELECT count(*) FROM listed_outcomes) AS listed_outcomes,
-    (SELECT count(*) FROM audits) AS audits;
+    (SELECT count(*) FROM audits) AS audits,
+    (SELECT count(*) FROM reflections) AS reflections,
+    (SELECT count(*) FROM reflection_hosts WHERE failures > 0) AS hosts_with_failed_reflections;
 
 -- name: stopped
 SELECT stopped_at AS since, stopped_by AS by FROM stops WHERE resumed_at IS NULL;

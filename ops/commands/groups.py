@@ -25,6 +25,7 @@ __all__ = [
     "lessons_app",
     "outbox_app",
     "outcomes_app",
+    "reflections_app",
     "run",
     "save_figure",
     "settings_of",
@@ -41,11 +42,13 @@ dead_letters_app = App(name="deadletters", help="Messages that could not be deal
 lessons_app = App(name="lessons", help="What verified runs have taught.")
 outbox_app = App(name="outbox", help="What is committed and not yet told.")
 outcomes_app = App(name="outcomes", help="What hosts reported and no evaluation took.")
+reflections_app = App(name="reflections", help="What was thought about beside the work.")
 app.register_install_completion_command(
     help="Install completion for bash, zsh, fish or PowerShell, and load it at the shell's start."
 )
 app.command(outbox_app)
 app.command(outcomes_app)
+app.command(reflections_app)
 app.command(holds_app)
 app.command(lessons_app)
 app.command(dead_letters_app)

@@ -46,7 +46,7 @@ def status(*, state_dir: StateDir = None, json: Json = False) -> None:
 
 @app.command
 def demo(*, json: Json = False) -> None:
-    """Show a pass with its outcome, a hold before dispatch, and a failure that is remembered."""
+    """Show a pass with its outcome, a hold, a failure that is remembered, and an idle thought."""
     from pmcl.ops.demo import demo as run_demo
 
     configure_logs("error")

@@ -43,11 +43,11 @@ def one(finished: Finished) -> dict[str, Any]:
     return msgspec.json.decode(line, type=dict[str, Any])
 
 
-async def test_demo_shows_its_three_steps() -> None:
+async def test_demo_shows_its_four_steps() -> None:
     finished = await run("demo", "--json")
     assert finished.code == 0, finished.stderr
     steps = [msgspec.json.decode(line) for line in finished.stdout.splitlines()]
-    passed, held, failed = steps
+    passed, held, failed, idle = steps
     assert (passed["verdict"], passed["status"], passed["verified"]) == (
         "passed",
         "succeeded",
@@ -59,6 +59,8 @@ async def test_demo_shows_its_three_steps() -> None:
     assert failed["status"] == "failed"
     assert failed["before"] != failed["after"]
     assert failed["after"]["recent failures"] == ["FileNotFoundError"]
+    assert (idle["result"], idle["external actions"]) == ("proposed", 0)
+    assert "failed_again:" in idle["found"]
 
 
 async def test_second_sidecar_on_one_state_directory_says_so(tmp_path: Path) -> None:

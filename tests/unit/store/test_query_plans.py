@@ -48,6 +48,8 @@ SCANS = {
     ("ops/lessons", "listed"): "asked by an operator, never while a verdict waits",
     ("ops/holds", "open"): "asked by an operator, never while a verdict waits",
     ("ops/unlinked", "unlinked"): "asked by an operator, never while a verdict waits",
+    ("ops/reflections", "listed"): "256 rows at most, from the end of the key",
+    ("ops/reflections", "hosts"): "one row of each host; asked by an operator",
     ("ops/status", "stopped"): "one row at most, from an index of its own",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
     ("ops/status", "standing"): "those that wait only, by their own index; and the stop in force",
@@ -55,7 +57,9 @@ SCANS = {
     ("dashboard/work", "turns"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "known"): "asked by an operator, never while a verdict waits",
+    ("ops/demo", "acts"): "a ledger of a few rows",
     ("ops/demo", "counts"): "a ledger of a few rows",
+    ("ops/demo", "cycle"): "a ledger of a few rows",
     ("signals/gauges", "open"): "what is open now only, by indexes of its own",
 }
 
