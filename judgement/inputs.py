@@ -14,6 +14,7 @@ from pmcl.contracts import (
     Evaluation,
     HoldLift,
 )
+from pmcl.judgement.critique import Critique
 from pmcl.judgement.effects.rules import EffectRules
 from pmcl.judgement.grounding.facts import Grounding
 from pmcl.judgement.lessons import Lesson
@@ -164,6 +165,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
         pending: evaluations of this host that passed and have no outcome yet.
         steps: one for each of `request.steps`; `resource_keys` is what they touch together.
         plan_held: that the plan which the request names is held.
+        critique: what a model critic said; None where none was asked.
+        critic_required: that the operator wants nothing passed without its answer.
         approval: what stands for this proposal; looked up only when the judgement asks for it.
         approvals_waiting: pending and granted ones of this host, looked up together with it.
     """
@@ -190,6 +193,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     pending: tuple[str, ...] = ()
     steps: tuple[StepKnown, ...] = ()
     plan_held: bool = False
+    critique: Critique | None = None
+    critic_required: bool = False
     approval: ApprovalRecord | None = None
     approvals_waiting: int = 0
 

@@ -14,6 +14,7 @@ from pmcl.contracts import (
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
 from pmcl.judgement.approval import ApprovalCheck, check_approval
 from pmcl.judgement.calls import examine_call
+from pmcl.judgement.criticism import with_critique
 from pmcl.judgement.examined import Examined
 from pmcl.judgement.execution import check_execution
 from pmcl.judgement.inputs import Inputs, Judgement
@@ -26,7 +27,7 @@ __all__ = ["judge"]
 
 def judge(inputs: Inputs) -> Judgement:
     """Return the verdict on one request, complete but for `received`."""
-    examined = _examine(inputs)
+    examined = with_critique(inputs, _examine(inputs))
     classified, plan = examined.classified, examined.plan
     approval = check_approval(inputs, classified.effect, examined.reasons)
     said = (approval.said, *examined.said) if approval.said else examined.said

@@ -8,6 +8,7 @@ from typing import Final
 from pmcl.contracts import Effect, Freshness, StateCheck, StateItem
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, FRESHNESS_MS
 from pmcl.judgement.authority import lease_lives
+from pmcl.judgement.criticism import critic_item
 from pmcl.judgement.grounding import TRUSTED
 from pmcl.judgement.holds import about, supporting
 from pmcl.judgement.inputs import Inputs
@@ -77,6 +78,7 @@ def check_state(inputs: Inputs) -> StateCheck:
             lineage=tuple([failure.outcome_id for failure in recent[:EVIDENCE_IDS_MAX]]),
             note="failures of the same action",
         ),
+        *critic_item(inputs),
     )
     modes = tuple([failure.mode for failure in recent[:EVIDENCE_IDS_MAX]])
     return StateCheck(items=items, recent_failures=modes)

@@ -7,6 +7,7 @@ import msgspec
 from pmcl.bus import Connection
 from pmcl.judgement import EffectRules
 from pmcl.ledger import LedgerKey
+from pmcl.ops.criticising import critic_use
 from pmcl.ops.reflection import reflect_worker
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.settings import Settings
@@ -70,7 +71,7 @@ def crew_of(
     return Crew(
         units=units,
         requests=(
-            CheckpointWorker(key, rules),
+            CheckpointWorker(key, rules, critic_use(settings)),
             ContextWorker(),
             LeaseWorker(key, times),
             OperatorWorker(*operators),

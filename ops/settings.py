@@ -57,6 +57,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         model_timeout_ms: for a whole answer, milliseconds.
         model_output_tokens: that an answer may have.
         model_price: of 1,000 tokens, millionths of a currency.
+        critic: whether the model is asked about calls: never, heeded if it answers, or required.
+        critic_deadline_ms: how long a verdict waits for its answer, milliseconds.
         gateway: whether the HTTP gateway runs beside the workers; `signals` serves no host.
         gateway_port: of 127.0.0.1; 0 for one that is chosen once and kept.
         dashboard: whether `pmcl up` starts the dashboard beside the sidecar.
@@ -89,6 +91,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     model_timeout_ms: Positive = 60_000
     model_output_tokens: Positive = 512
     model_price: Whole = 0
+    critic: Literal["off", "optional", "required"] = "off"
+    critic_deadline_ms: Positive = 1_000
     gateway: Literal["on", "signals", "off"] = "on"
     gateway_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
     dashboard: Literal["on", "off"] = "off"
@@ -103,6 +107,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError("server_url and server_monitor_url go together: one is missing")
         if self.model_key_file is not None and self.model_key_variable is not None:
             raise ValueError("model_key_file and model_key_variable: one of them, not both")
+        if self.critic != "off" and self.model_url is None:
+            raise ValueError(f"critic is {self.critic}, allowed without model_url: off")
 
     @property
     def ledger_path(self) -> Path:

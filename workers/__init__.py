@@ -5,6 +5,7 @@ from pmcl.workers.approvals import ApprovalWorker
 from pmcl.workers.checkpoint import CheckpointWorker
 from pmcl.workers.commits import CommitSignal
 from pmcl.workers.context import ContextWorker
+from pmcl.workers.criticising import Critic, CriticUse
 from pmcl.workers.erasing import end_erasure, erase_payloads
 from pmcl.workers.identity import IdentityWorker
 from pmcl.workers.lease import LeaseTimes, LeaseWorker
@@ -50,6 +51,8 @@ __all__ = [
     "CheckpointWorker",
     "CommitSignal",
     "ContextWorker",
+    "Critic",
+    "CriticUse",
     "Cycle",
     "Decision",
     "Done",

@@ -27,6 +27,7 @@ from pmcl.contracts import (
     proposal_hash,
 )
 from pmcl.judgement import (
+    Critique,
     EffectRules,
     Grounding,
     Inputs,
@@ -53,6 +54,7 @@ from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Transaction
 from pmcl.workers.approving import approval_events, judge_once
+from pmcl.workers.criticising import CriticUse, criticise
 from pmcl.workers.kinds import check_kind
 from pmcl.workers.worker import Decision, Incoming
 
@@ -78,6 +80,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     salt: bytes
     rules: EffectRules
     effect: Effect
+    critique: Critique | None
+    critic_required: bool
 
 
 class CheckpointWorker:
@@ -92,9 +96,12 @@ class CheckpointWorker:
         "tool": CheckpointRequest,
     }
 
-    def __init__(self, key: LedgerKey, rules: EffectRules | None = None) -> None:
+    def __init__(
+        self, key: LedgerKey, rules: EffectRules | None = None, critic: CriticUse | None = None
+    ) -> None:
         self._key = key
         self._rules = rules or EffectRules()
+        self._critic = critic
 
     async def prepare(self, incoming: Incoming) -> Proposal:
         """Return the proposal, its hash verified and its secrets redacted once more."""
@@ -110,6 +117,7 @@ class CheckpointWorker:
         own = self._action(subject.scope, redacted)
         rules = self._rules_about(redacted, *calls)
         touched = [key for step in steps for key in step.resource_keys]
+        effect = classify(redacted, rules).effect
         return Proposal(
             request=redacted,
             evaluation_id=ulid_now(),
@@ -118,7 +126,9 @@ class CheckpointWorker:
             steps=steps,
             salt=os.urandom(SALT_BYTES),
             rules=rules,
-            effect=classify(redacted, rules).effect,
+            effect=effect,
+            critique=await criticise(self._critic, redacted, effect),
+            critic_required=self._critic is not None and self._critic.required,
         )
 
     def _action(self, scope: str, call: CheckpointRequest) -> Action:
@@ -192,6 +202,8 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
         grounding=_grounding(tx, scope, proposal, lease.authority.writable_roots),
         plan_held=plan is not None and evaluations.plan_held(tx, scope, host, plan),
+        critique=proposal.critique,
+        critic_required=proposal.critic_required,
     )
 
 

@@ -53,6 +53,7 @@ _WRONG = [
     ("heartbeat_ms", "60000", r"below lease_ttl_ms \(60000\)"),
     ("heartbeat_ms", "1.5", "int"),
     ("stream_slots", "1001", "<= 1000"),
+    ("critic", "required", "without model_url: off"),
     ("log_level", "loud", "debug, info, warning, error"),
 ]
 
