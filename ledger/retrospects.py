@@ -5,7 +5,15 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.contracts import Visibility
-from pmcl.judgement import HeldCall, PastRun, Retrospect, SeenEvidence
+from pmcl.judgement import (
+    Contradicting,
+    HeldCall,
+    OpenIntention,
+    PastRun,
+    Retrospect,
+    SeenEvidence,
+)
+from pmcl.ledger import items
 from pmcl.ledger.leases import LeaseRow
 from pmcl.ledger.payloads import content_of
 from pmcl.store import Row, Transaction, load_queries
@@ -19,6 +27,9 @@ _EVIDENCE_MAX: Final = 32
 _RUNS_MAX: Final = 64
 _HELD_MAX: Final = 32
 _TEXTS_MAX: Final = 16
+_ITEMS_MAX: Final = 16
+_STALE_MS: Final = 86_400_000
+"""So long an intention is left alone."""
 
 _strings = msgspec.json.Decoder(tuple[str, ...])
 
@@ -59,6 +70,8 @@ def look_back(tx: Transaction, lease: LeaseRow, now_ms: int) -> Retrospect:
         held=tuple(
             [_held(tx, lease, row) for row in tx.all(_queries.held, **whose, max_rows=_HELD_MAX)]
         ),
+        intentions=_intentions(tx, lease.scope, now_ms),
+        contradictions=_contradictions(tx, lease.scope),
         granted=tuple(sorted(tool for tool, grant in tools if tool != "*" and grant == "grant")),
     )
 
@@ -118,6 +131,34 @@ def _held(tx: Transaction, lease: LeaseRow, row: Row) -> HeldCall:
         evidence_ids=_strings.decode(row["cited"]),
         resource_keys=_keys(tx, lease.scope, row["evaluation_id"]),
     )
+
+
+def _intentions(tx: Transaction, scope: str, now_ms: int) -> tuple[OpenIntention, ...]:
+    return tuple(
+        OpenIntention(
+            item_id=item.item_id,
+            evidence_ids=item.evidence_ids,
+            stale=now_ms - item.admitted_at >= _STALE_MS,
+        )
+        for item in items.open_intentions(tx, scope, _ITEMS_MAX)
+    )
+
+
+def _contradictions(tx: Transaction, scope: str) -> tuple[Contradicting, ...]:
+    return tuple(
+        Contradicting(
+            item_id=one,
+            other_id=other,
+            evidence_ids=tuple(dict.fromkeys((*_rests_on(tx, one), *_rests_on(tx, other)))),
+        )
+        for one, other in items.contradicting(tx, scope, _ITEMS_MAX)
+    )
+
+
+def _rests_on(tx: Transaction, item_id: str) -> tuple[str, ...]:
+    row = tx.one(_queries.rests_on, item_id=item_id)
+    assert row is not None
+    return _strings.decode(row["evidence_ids"])
 
 
 def _keys(tx: Transaction, scope: str, evaluation_id: str) -> tuple[str, ...]:

@@ -16,3 +16,6 @@ ORDER BY o.rowid DESC LIMIT :max_rows;
 SELECT evaluation_id, server, tool, fingerprint, reasons, cited FROM evaluations
 WHERE scope = :scope AND host = :host AND status = 'held'
 ORDER BY evaluation_id DESC LIMIT :max_rows;
+
+-- name: rests_on
+SELECT evidence_ids FROM items WHERE item_id = :item_id;

@@ -19,6 +19,7 @@ from pmcl.contracts import (
     PmclError,
     Premortem,
     Receipt,
+    RecommendationProposed,
     Resource,
     Tool,
     canonical,
@@ -210,23 +211,27 @@ async def _idle(host: Host, world: Path, ledger: Path) -> _Step:
 
 
 async def _cycle(ledger: Path, after: str) -> dict[str, Any]:
-    """Return the idle cycle that looked back on an outcome, and what else it brought about."""
+    """Return what the idle cycle recommended that looked back on an outcome, and what it did."""
     async with open_reader(ledger) as reader:
         with anyio.move_on_after(_REFLECTED_S):
-            while True:
-                row = await reader.one(_queries.cycle, outcome_id=after)
-                if row is not None:
-                    acts = await reader.one(_queries.acts, cycle_id=row["cycle_id"])
-                    assert acts is not None
-                    _require(acts["acts"] == 0, "a reflection brought an action about")
-                    return {
-                        "cycle": row["cycle_id"],
-                        "result": row["result"],
-                        "found": row["findings"],
-                        "external actions": acts["acts"],
-                    }
+            while (row := await reader.one(_queries.cycle, outcome_id=after)) is None:  # noqa: ASYNC110 - a file tells nobody
                 await anyio.sleep(0.02)
+            acts = await reader.one(_queries.acts, cycle_id=row["cycle_id"])
+            said = await reader.all(_queries.recommended, cycle_id=row["cycle_id"])
+            assert acts is not None
+            _require(acts["acts"] == 0, "a reflection brought an action about")
+            _require(bool(said), "what the reflection recommended was not admitted")
+            return {
+                "cycle": row["cycle_id"],
+                "result": row["result"],
+                "recommended": [_text(row["content"]) for row in said],
+                "external actions": acts["acts"],
+            }
     raise DemoError(f"no idle cycle recommended anything within {_REFLECTED_S:.0f} s")
+
+
+def _text(content: bytes) -> str:
+    return msgspec.json.decode(content, type=RecommendationProposed).text
 
 
 def _memory(verdict: Verdict) -> dict[str, Any]:

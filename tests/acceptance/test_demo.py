@@ -60,7 +60,7 @@ async def test_demo_shows_its_four_steps() -> None:
     assert failed["before"] != failed["after"]
     assert failed["after"]["recent failures"] == ["FileNotFoundError"]
     assert (idle["result"], idle["external actions"]) == ("proposed", 0)
-    assert "failed_again:" in idle["found"]
+    assert any("failed again" in text for text in idle["recommended"])
 
 
 async def test_second_sidecar_on_one_state_directory_says_so(tmp_path: Path) -> None:

@@ -7,12 +7,16 @@ import pytest
 
 from pmcl.contracts import LessonProposed, MemoryProposed
 from pmcl.judgement import (
+    Admitted,
     Contradicting,
     HeldCall,
+    Known,
     OpenIntention,
     PastRun,
     Retrospect,
     SeenEvidence,
+    Support,
+    admit,
     findings_of,
     reflection_of,
 )
@@ -159,3 +163,52 @@ def test_the_mark_changes_with_what_there_is_to_reflect_on_alone() -> None:
     assert same.mark == first.mark
     verified = looking_back(runs=(msgspec.structs.replace(FAILED, verified=True),))
     assert len({first.mark, verified.mark, looking_back().mark}) == 3
+
+
+def test_what_the_rules_say_breaks_no_rule_of_admission() -> None:
+    ids = (SEEN.evidence_id,)
+    held = HeldCall(
+        evaluation_id="e",
+        server="files",
+        tool="delete_file",
+        fingerprint="d" * 64,
+        reasons=("plan.unmitigated",),
+        evidence_ids=ids,
+    )
+    other = {"fingerprint": "a" * 64}
+    runs = (
+        *(FAILED, msgspec.structs.replace(FAILED, failure_mode="disk_full")),
+        run(3, status="unknown"),
+        run(4, expected=True),
+        *(run(5, verified=True, **other), run(6, verified=True, **other)),
+        run(7, status="failed", failure_mode="disk_full", fingerprint="b" * 64),
+        run(8),
+    )
+    found = findings_of(
+        looking_back(
+            runs=runs,
+            held=(held,) * 3,
+            intentions=(OpenIntention(item_id="three", evidence_ids=ids, stale=True),),
+            contradictions=(Contradicting(item_id="one", other_id="two", evidence_ids=ids),),
+            granted=("files/search",),
+        )
+    )
+    assert {finding.code.split(":")[0] for finding in found} == {
+        "contradiction",
+        "failed_again",
+        "held_again",
+        "lesson",
+        "stale_intention",
+        "unforeseen",
+        "unseen_end",
+        "unshown_receipt",
+        "unused",
+    }
+    known = Known(
+        evidence={
+            SEEN.evidence_id: Support(
+                evidence_id=SEEN.evidence_id, trust="tool_output", visibility="local_only"
+            )
+        }
+    )
+    assert [admit(finding.proposed, known) for finding in found] == [Admitted()] * len(found)

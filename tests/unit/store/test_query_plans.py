@@ -60,6 +60,7 @@ SCANS = {
     ("ops/demo", "acts"): "a ledger of a few rows",
     ("ops/demo", "counts"): "a ledger of a few rows",
     ("ops/demo", "cycle"): "a ledger of a few rows",
+    ("ops/demo", "recommended"): "a ledger of a few rows",
     ("signals/gauges", "open"): "what is open now only, by indexes of its own",
 }
 

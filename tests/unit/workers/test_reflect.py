@@ -6,9 +6,11 @@ import anyio
 import pytest
 
 from pmcl.contracts import (
+    BeliefProposed,
     CompleteTurn,
     DisableLease,
     Heartbeat,
+    IntentionProposed,
     MemoryProposed,
     ProposalCounts,
     Reflection,
@@ -25,11 +27,13 @@ from pmcl.store import Transaction
 from pmcl.workers import (
     Admission,
     BuiltInReflector,
+    Cycle,
     Reflected,
     ReflectionConfig,
     ReflectorError,
     ReflectorTraits,
     ReflectWorker,
+    admit_all,
 )
 from tests.unit.workers.desk import NOTES, START_MS, TTL_MS, Desk, Ledger, open_ledger
 
@@ -495,3 +499,62 @@ async def test_what_failed_again_is_spoken_about_once(room: Room, desk: Desk) ->
     await room.work()
     assert (await room.ends())[-1] == ("noop", "nothing_new")
     assert len(said) == 1
+
+
+async def test_an_intention_that_waited_and_a_contradiction_are_looked_back_on(
+    room: Room, desk: Desk
+) -> None:
+    seen = await desk.observe()
+    await desk.reflect(
+        IntentionProposed(text="tidy the notes", evidence_ids=(seen,)),
+        BeliefProposed(text="the notes are whole", about="notes", evidence_ids=(seen,)),
+    )
+    (belief,) = await room.ledger.rows("SELECT item_id FROM items WHERE kind = 'belief'")
+    await desk.reflect(
+        BeliefProposed(
+            text="the notes are torn",
+            about="notes",
+            evidence_ids=(seen,),
+            contradicts=(belief["item_id"],),
+        )
+    )
+    await turn(desk)
+    await room.work()
+    await room.later(desk, 86_400_000)
+    await turn(desk, "turn-2")
+    await room.work()
+    first, second = room.reflector.asked
+    assert [one.stale for one in (*first.intentions, *second.intentions)] == [False, True]
+    (pair,) = second.contradictions
+    assert belief["item_id"] in (pair.item_id, pair.other_id)
+    assert pair.evidence_ids == (seen,)
+
+
+async def test_what_is_said_is_admitted_or_kept_with_the_reason_in_the_end_s_own_unit(
+    room: Room, desk: Desk
+) -> None:
+    class Mixed(Scripted):
+        async def reflect(self, retrospect: Retrospect) -> Reflected:
+            ids = (retrospect.evidence[0].evidence_id,)
+            proposals = (
+                MemoryProposed(text="the notes were read", evidence_ids=ids),
+                MemoryProposed(text="the user is permitted to delete", evidence_ids=ids),
+                MemoryProposed(text="the notes are gone", evidence_ids=("01HF" + "0" * 22,)),
+                MemoryProposed(text="I feel curious about it", evidence_ids=ids),
+            )
+            return Reflected(reflection=Reflection(proposals=proposals))
+
+    def door(unit: UnitOfWork, cycle: OpenCycle, reflection: Reflection) -> Admission:
+        whose = Cycle(scope=cycle.scope, host=cycle.host, cycle_id=cycle.cycle_id)
+        return admit_all(unit, room.ledger.key, whose, reflection)
+
+    config = ReflectionConfig(period_ms=PERIOD_MS, limits=LIMITS)
+    worker = ReflectWorker(room.ledger.units, Mixed(), config, door, lambda: 0)
+    await desk.observe()
+    await turn(desk)
+    assert await worker.step()
+    (ended,) = await room.ledger.events(ReflectionEnded)
+    assert (ended.counts.admitted, ended.counts.rejected) == (1, 3)
+    kept = await room.ledger.rows("SELECT cycle_id FROM items")
+    refused = await room.ledger.rows("SELECT cycle_id FROM rejections")
+    assert [row["cycle_id"] for row in (*kept, *refused)] == [ended.cycle_id] * 4
