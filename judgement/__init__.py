@@ -56,6 +56,8 @@ from pmcl.judgement.grounding import (
 from pmcl.judgement.inputs import (
     ApprovalRecord,
     CitedEvidence,
+    DerivedItems,
+    DerivedState,
     History,
     Inputs,
     Judgement,
@@ -125,6 +127,8 @@ __all__ = [
     "Content",
     "Contradicting",
     "Critique",
+    "DerivedItems",
+    "DerivedState",
     "EffectRules",
     "Excerpt",
     "Finding",

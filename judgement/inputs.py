@@ -22,6 +22,8 @@ from pmcl.judgement.lessons import Lesson
 __all__ = [
     "ApprovalRecord",
     "CitedEvidence",
+    "DerivedItems",
+    "DerivedState",
     "History",
     "Inputs",
     "Judgement",
@@ -144,6 +146,31 @@ class StepKnown(msgspec.Struct, frozen=True, kw_only=True):
     lesson: Lesson | None = None
 
 
+class DerivedItems(msgspec.Struct, frozen=True, kw_only=True):
+    """Derived items that stand, newest first, as many as the ledger reads.
+
+    Attributes:
+        newest_at: when the newest was admitted, milliseconds since the epoch.
+    """
+
+    ids: tuple[str, ...] = ()
+    newest_at: int | None = None
+
+
+class DerivedState(msgspec.Struct, frozen=True, kw_only=True):
+    """What reflection left that still rests on evidence; it lifts and grounds nothing.
+
+    Attributes:
+        working_state: of the host; all else is of its scope.
+        memories: memories, beliefs and lessons.
+        contradictions: beliefs that cannot hold beside another one that stands.
+    """
+
+    working_state: DerivedItems = DerivedItems()
+    memories: DerivedItems = DerivedItems()
+    contradictions: DerivedItems = DerivedItems()
+
+
 class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     """What one judgement reads.
 
@@ -165,6 +192,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
         pending: evaluations of this host that passed and have no outcome yet.
         steps: one for each of `request.steps`; `resource_keys` is what they touch together.
         plan_held: that the plan which the request names is held.
+        derived: which derived items stand; told, and read by no rule.
+        self_model_version_id: of the scope.
         critique: what a model critic said; None where none was asked.
         critic_required: that the operator wants nothing passed without its answer.
         approval: what stands for this proposal; looked up only when the judgement asks for it.
@@ -193,6 +222,8 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     pending: tuple[str, ...] = ()
     steps: tuple[StepKnown, ...] = ()
     plan_held: bool = False
+    derived: DerivedState = DerivedState()
+    self_model_version_id: str = "self-model/0"
     critique: Critique | None = None
     critic_required: bool = False
     approval: ApprovalRecord | None = None

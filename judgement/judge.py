@@ -19,7 +19,7 @@ from pmcl.judgement.examined import Examined
 from pmcl.judgement.execution import check_execution
 from pmcl.judgement.inputs import Inputs, Judgement
 from pmcl.judgement.recommendations import examine_recommendation
-from pmcl.judgement.state import SELF_MODEL_VERSION, check_state
+from pmcl.judgement.state import check_state
 from pmcl.judgement.steps import examine_plan
 
 __all__ = ["judge"]
@@ -75,7 +75,7 @@ def _evaluation(
         plan_check=plan,
         execution_check=execution,
         evidence_ids=_read_evidence(inputs, plan),
-        self_model_version_id=SELF_MODEL_VERSION,
+        self_model_version_id=inputs.self_model_version_id,
         proposal_hash=request.proposal_hash,
         expires_at=expires_at,
         valid_for_ms=max(0, expires_at - inputs.now_ms),

@@ -11,32 +11,17 @@ from pmcl.judgement.authority import lease_lives
 from pmcl.judgement.criticism import critic_item
 from pmcl.judgement.grounding import TRUSTED
 from pmcl.judgement.holds import about, supporting
-from pmcl.judgement.inputs import Inputs
+from pmcl.judgement.inputs import DerivedItems, Inputs
 
-__all__ = ["SELF_MODEL_VERSION", "STALE_ASSUMPTION", "check_state", "stale_reasons"]
-
-SELF_MODEL_VERSION: Final = "self-model/0"
-"""Stands for: there is no self-model yet."""
+__all__ = ["STALE_ASSUMPTION", "check_state", "stale_reasons"]
 
 STALE_ASSUMPTION: Final = "state.stale_assumption"
 _CHANGES: Final = frozenset({"mutation", "communication", "execution"})
 
 _MISSING: Final = {
     name: StateItem(name=name, freshness="unavailable", note="not kept yet")
-    for name in (
-        "working_state",
-        "operational_state",
-        "memories",
-        "contradictions",
-        "limitations",
-    )
+    for name in ("operational_state", "limitations")
 }
-_SELF_MODEL: Final = StateItem(
-    name="self_model",
-    freshness="unavailable",
-    lineage=(SELF_MODEL_VERSION,),
-    note="not kept yet",
-)
 
 
 def check_state(inputs: Inputs) -> StateCheck:
@@ -53,7 +38,7 @@ def check_state(inputs: Inputs) -> StateCheck:
             lineage=(request.call_id,),
             note="as the host states it",
         ),
-        _MISSING["working_state"],
+        _derived(inputs, "working_state", inputs.derived.working_state),
         StateItem(
             name="capabilities",
             freshness=lives,
@@ -61,16 +46,21 @@ def check_state(inputs: Inputs) -> StateCheck:
             note="as declared when the lease began",
         ),
         _MISSING["operational_state"],
-        _MISSING["memories"],
+        _derived(inputs, "memories", inputs.derived.memories),
         StateItem(
             name="pending_actions",
             freshness="fresh",
             lineage=inputs.pending[:EVIDENCE_IDS_MAX],
             note=f"{len(inputs.pending)} without an outcome",
         ),
-        _MISSING["contradictions"],
+        _derived(inputs, "contradictions", inputs.derived.contradictions),
         _MISSING["limitations"],
-        _SELF_MODEL,
+        StateItem(
+            name="self_model",
+            freshness="unavailable",
+            lineage=(inputs.self_model_version_id,),
+            note="says nothing yet",
+        ),
         _evidence(inputs),
         StateItem(
             name="recent_outcomes",
@@ -97,6 +87,18 @@ def stale_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
     seen = bool(about(fresh, inputs.resource_keys))
     told = not inputs.request.resources and any(item.trust in TRUSTED for item in fresh)
     return () if seen or told else (STALE_ASSUMPTION,)
+
+
+def _derived(inputs: Inputs, name: str, items: DerivedItems) -> StateItem:
+    if items.newest_at is None:
+        return StateItem(name=name, freshness="unavailable", note="none")
+    fresh = _is_fresh(inputs.now_ms, items.newest_at)
+    return StateItem(
+        name=name,
+        freshness="fresh" if fresh else "stale",
+        lineage=items.ids,
+        note="derived, newest first",
+    )
 
 
 def _evidence(inputs: Inputs) -> StateItem:

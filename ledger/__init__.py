@@ -3,6 +3,7 @@
 from pmcl.ledger import (
     approvals,
     backups,
+    derived,
     erasures,
     evaluations,
     evidence,
@@ -42,6 +43,7 @@ __all__ = [
     "apply",
     "approvals",
     "backups",
+    "derived",
     "erasures",
     "evaluations",
     "evidence",

@@ -40,6 +40,7 @@ from pmcl.judgement import (
 )
 from pmcl.ledger import (
     LedgerKey,
+    derived,
     evaluations,
     evidence,
     holds,
@@ -47,6 +48,7 @@ from pmcl.ledger import (
     lessons,
     outcomes,
     payloads,
+    self_models,
     stops,
 )
 from pmcl.ledger.evaluations import Judged
@@ -202,6 +204,8 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
         grounding=_grounding(tx, scope, proposal, lease.authority.writable_roots),
         plan_held=plan is not None and evaluations.plan_held(tx, scope, host, plan),
+        derived=derived.standing(tx, scope, host),
+        self_model_version_id=self_models.current(tx, scope),
         critique=proposal.critique,
         critic_required=proposal.critic_required,
     )

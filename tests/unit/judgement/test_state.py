@@ -3,11 +3,12 @@ from typing import Any
 import pytest
 
 from pmcl.contracts import StateItem
-from pmcl.judgement import History, Inputs, PastFailure, Tally, judge
+from pmcl.judgement import DerivedItems, DerivedState, History, Inputs, PastFailure, Tally, judge
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
 NOW_MS = 1_000_000
 FRESH_MS = 300_000
+DERIVED = ["working_state", "memories", "contradictions"]
 
 
 def _items(inputs: Inputs) -> dict[str, StateItem]:
@@ -31,19 +32,33 @@ def test_every_input_of_the_state_check_is_there(make_request: Any, make_inputs:
     ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["working_state", "operational_state", "memories", "contradictions", "limitations"],
-)
+@pytest.mark.parametrize("name", ["operational_state", "limitations", *DERIVED])
 def test_what_is_not_kept_is_unavailable(name: str, make_request: Any, make_inputs: Any) -> None:
     item = _items(make_inputs(make_request()))[name]
     assert (item.freshness, item.lineage) == ("unavailable", ())
+
+
+@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize(("age_ms", "freshness"), [(FRESH_MS, "fresh"), (FRESH_MS + 1, "stale")])
+def test_what_was_derived_is_told_by_its_ids_and_grows_stale(
+    name: str, age_ms: int, freshness: str, make_request: Any, make_inputs: Any
+) -> None:
+    known = DerivedState(**{name: DerivedItems(ids=("i2", "i1"), newest_at=NOW_MS - age_ms)})
+    alone, beside = make_inputs(make_request()), make_inputs(make_request(), derived=known)
+    item = _items(beside)[name]
+    assert (item.freshness, item.lineage) == (freshness, ("i2", "i1"))
+    others = [other for other in _items(beside).items() if other[0] != name]
+    assert others == [other for other in _items(alone).items() if other[0] != name]
+    assert judge(beside).evaluation.reasons == judge(alone).evaluation.reasons
 
 
 def test_self_model_names_version_zero(make_request: Any, make_inputs: Any) -> None:
     inputs = make_inputs(make_request())
     assert judge(inputs).evaluation.self_model_version_id == "self-model/0"
     assert _items(inputs)["self_model"].lineage == ("self-model/0",)
+    later = make_inputs(make_request(), self_model_version_id="self-model/7")
+    assert judge(later).evaluation.self_model_version_id == "self-model/7"
+    assert _items(later)["self_model"].lineage == ("self-model/7",)
 
 
 @pytest.mark.parametrize(("left_ms", "freshness"), [(1, "fresh"), (0, "stale")])
