@@ -56,6 +56,7 @@ class HostOutbox(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rows: outcomes, audit receipts and voids that the ledger has not receipted.
         unsent: of these, how many no stream has acknowledged.
+        parked: outcomes and audit receipts that an operator has set aside.
         open_claims: calls under way, or left by a process that died.
         sent, receipted: by a replay: what it has sent, and what the ledger then had.
         error: why nothing could be sent for this host.
@@ -66,6 +67,7 @@ class HostOutbox(msgspec.Struct, frozen=True, kw_only=True):
     rows: int
     bytes: int
     unsent: int
+    parked: int
     open_claims: int
     claims: tuple[OpenClaim, ...] = ()
     sent: int = 0
@@ -197,8 +199,10 @@ async def _read(path: Path) -> HostOutbox:
     async with open_reader(path) as reader:
         state = await reader.one(_queries.state)
         unsent = await reader.one(_queries.unsent)
+        parked = await reader.one(_queries.parked)
         claims = await reader.all(_queries.claims, max_rows=_CLAIMS_MAX)
     assert unsent is not None
+    assert parked is not None
     rows, size, open_claims = (
         (0, 0, 0)
         if state is None
@@ -210,6 +214,7 @@ async def _read(path: Path) -> HostOutbox:
         rows=rows,
         bytes=size,
         unsent=unsent["unsent"],
+        parked=parked["parked"],
         open_claims=open_claims,
         claims=tuple(
             OpenClaim(**{name: row[name] for name in OpenClaim.__struct_fields__}) for row in claims
@@ -225,11 +230,11 @@ def show_outboxes(report: OutboxReport) -> None:
         console.print("hosts    none on this machine")
         return
     table = Table(box=None, pad_edge=False)
-    for column in ("host", "rows", "unsent", "bytes", "open claims", "oldest claim"):
+    for column in ("host", "rows", "unsent", "parked", "bytes", "open claims", "oldest claim"):
         table.add_column(column, overflow="fold")
     for host in report.hosts:
         oldest = shown_time(host.claims[0].claimed_at) if host.claims else ""
-        numbers = (host.rows, host.unsent, host.bytes, host.open_claims)
+        numbers = (host.rows, host.unsent, host.parked, host.bytes, host.open_claims)
         table.add_row(host.host, *map(str, numbers), oldest)
     console.print(table, markup=False)
 

@@ -10,3 +10,12 @@ SELECT count(*) AS unsent FROM outbox WHERE sent_ms = 0;
 -- name: claims
 SELECT id, kind, call_id, claimed_at, expires_at FROM claims INDEXED BY claims_open
 WHERE number IS NULL ORDER BY claimed_at LIMIT :max_rows;
+
+-- name: parked
+SELECT count(*) AS parked FROM parked;
+
+-- name: waiting_rows
+SELECT number, kind, body, sent_ms FROM outbox ORDER BY number LIMIT :max_rows;
+
+-- name: parked_rows
+SELECT number, kind, body, parked_at FROM parked ORDER BY number;

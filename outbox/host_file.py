@@ -22,6 +22,7 @@ import msgspec
 from ulid_transform import ulid_now
 
 from pmcl.contracts import AuditReceipt, Outcome, Received, sha256
+from pmcl.outbox import host_parking as parking
 from pmcl.outbox import host_units as units
 from pmcl.outbox.boot import boot_id
 from pmcl.outbox.host_mark import HostMark, open_mark
@@ -41,7 +42,7 @@ __all__ = [
 T = TypeVar("T")
 
 _APPLICATION_ID = 0x504D4348
-_VERSION = 2
+_VERSION = 3
 
 
 class HostFileSwept(msgspec.Struct, frozen=True):
@@ -238,6 +239,15 @@ class HostFile:
 
         now_ms = self._now_ms()
         return await self._change(unit, durable=False)
+
+    async def park(self, numbers: Sequence[int]) -> None:
+        """Set results aside, all or none; raises `HostError` when one does not wait here."""
+        now_ms = self._now_ms()
+        await self._change(lambda tx: parking.park(tx, numbers, now_ms))
+
+    async def unpark(self, numbers: Sequence[int]) -> list[int]:
+        """Put parked results back and return their new numbers; raises as `park`."""
+        return await self._change(lambda tx: parking.unpark(tx, numbers))
 
     async def _change(self, unit: Callable[[Transaction], T], *, durable: bool = True) -> T:
         """Run a unit that may write, and show what it left to all processes.

@@ -40,6 +40,14 @@ CREATE TABLE outbox (
     sent_ms INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- What an operator has set aside: a void goes in its place, and it comes back under a new number.
+CREATE TABLE parked (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('outcome', 'audit')),
+    body BLOB NOT NULL,
+    parked_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TRIGGER outbox_grows AFTER INSERT ON outbox BEGIN
     UPDATE file SET outbox_rows = outbox_rows + 1, outbox_bytes = outbox_bytes + length(NEW.body);
 END;
@@ -134,3 +142,13 @@ DELETE FROM outbox WHERE number <= :through;
 
 -- name: drop
 DELETE FROM outbox WHERE number = :number;
+
+-- name: set_aside
+INSERT INTO parked (number, kind, body, parked_at)
+SELECT number, kind, body, :now_ms FROM outbox WHERE number = :number AND kind <> 'void';
+
+-- name: take_back
+DELETE FROM parked WHERE number = :number RETURNING kind, body;
+
+-- name: count_parked
+SELECT count(*) AS parked FROM parked;

@@ -6,13 +6,14 @@ import anyio
 import pytest
 from ulid_transform import ulid_now
 
-from pmcl.contracts import Outcome, OutcomeLinked, limits
-from pmcl.hosts import Host, HostConfig, Verdict, new_profile
+from pmcl.contracts import NumberClosed, Outcome, OutcomeLinked, limits
+from pmcl.hosts import Host, HostConfig, Verdict, new_profile, resend
 from pmcl.hosts.clock import wall_ms
 from pmcl.hosts.outstanding import claim_of
 from pmcl.ops.console import console
-from pmcl.ops.known_hosts import HostNotFoundError
+from pmcl.ops.known_hosts import HostNotFoundError, find_host
 from pmcl.ops.outbox import list_outboxes, replay_outboxes, show_outboxes, show_replayed
+from pmcl.ops.parking import list_rows, park_rows, release_rows, show_rows
 from pmcl.outbox import open_host_file
 from tests.integration.sidecar.room import Room, proposal
 
@@ -99,3 +100,57 @@ async def test_a_host_without_credentials_here_is_told_by_name(room: Room) -> No
     assert name in found.error
     with pytest.raises(HostNotFoundError, match="'nobody/here' has no file"):
         await replay_outboxes(room.settings, "nobody/here")
+
+
+async def test_a_parked_outcome_lets_the_others_on_and_is_linked_once_released(room: Room) -> None:
+    config = known(room)
+    name = f"{config.credentials.scope}/{config.credentials.host}"
+    async with Host.connect(config) as host:
+        verdicts = [await host.check(proposal()) for _ in range(2)]
+        for verdict in verdicts:
+            host._session.outstanding.remove(verdict)
+    for verdict in verdicts:
+        await left_behind(config, verdict)
+    first, second = (await list_rows(room.settings, name)).waiting
+    parked = await park_rows(room.settings, name, [first.number])
+    assert [row.id for row in parked.parked] == [first.id]
+    (sent,) = (await replay_outboxes(room.settings, name)).hosts
+    assert (sent.receipted, sent.rows, sent.parked) == (2, 0, 1)
+    scope = config.credentials.scope
+    linked = await room.event(scope, OutcomeLinked)
+    assert linked.outcome.outcome_id == second.id
+    async with Host.connect(config) as host:  # no number is missing: the host is judged
+        await host.observe(source="ls", summary="the folder")
+        verdict = await host.check(proposal())
+        assert verdict.status == "passed"
+        host._session.outstanding.remove(verdict)
+    released = await release_rows(room.settings, name)
+    assert (released.waiting[-1].id, released.parked) == (first.id, ())
+    await replay_outboxes(room.settings, name)
+    linked = await room.event(scope, OutcomeLinked, 2)
+    assert linked.outcome.outcome_id == first.id
+    with console.capture() as printed:
+        show_rows(parked)
+        show_rows(await list_rows(room.settings, name))
+    assert first.id in printed.get()
+    with pytest.raises(HostNotFoundError, match=r"'\.\./ledger' has no file"):
+        await list_rows(room.settings, "../ledger")
+
+
+async def test_parking_what_the_ledger_has_links_it_once(room: Room) -> None:
+    config = known(room)
+    name = f"{config.credentials.scope}/{config.credentials.host}"
+    async with Host.connect(config) as host:
+        verdict = await host.check(proposal())
+        host._session.outstanding.remove(verdict)
+    await left_behind(config, verdict)
+    (row,) = (await list_rows(room.settings, name)).waiting
+    await resend(find_host(room.settings, name), None)  # it arrives, and no receipt comes back
+    await room.event(config.credentials.scope, OutcomeLinked)
+    await park_rows(room.settings, name, [row.number])
+    await release_rows(room.settings, name)
+    (sent,) = (await replay_outboxes(room.settings, name)).hosts
+    assert (sent.rows, sent.parked) == (0, 0)
+    closed = await room.event(config.credentials.scope, NumberClosed)
+    assert closed.reason == "repeat"
+    assert len(await room.events(config.credentials.scope, OutcomeLinked)) == 1
