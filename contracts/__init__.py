@@ -34,7 +34,15 @@ from pmcl.contracts.checkpoint import (
     ToolAnnotations,
     ToolDefinition,
 )
-from pmcl.contracts.context import ContextRequest
+from pmcl.contracts.context import (
+    BackgroundCycle,
+    Capability,
+    Context,
+    ContextItem,
+    ContextRequest,
+    IdentityShown,
+    OperationalState,
+)
 from pmcl.contracts.contract import Contract, convert, decode, encode, schema_of
 from pmcl.contracts.dead_letters import DeadLetter, Redrive, Redriven
 from pmcl.contracts.derived import (
@@ -223,6 +231,7 @@ __all__ = [
     "AuditRecorded",
     "AuthorityError",
     "AuthoritySnapshot",
+    "BackgroundCycle",
     "Backup",
     "BackupFile",
     "BackupMade",
@@ -232,6 +241,7 @@ __all__ = [
     "BusError",
     "BusyError",
     "CallIdConflictError",
+    "Capability",
     "Cause",
     "CellResumed",
     "CellStopped",
@@ -242,6 +252,8 @@ __all__ = [
     "CompleteTurn",
     "Confidence",
     "ConflictError",
+    "Context",
+    "ContextItem",
     "ContextRequest",
     "Contract",
     "ContractError",
@@ -282,6 +294,7 @@ __all__ = [
     "Id",
     "Identity",
     "IdentityConfigured",
+    "IdentityShown",
     "IdentityVersion",
     "IntentionProposed",
     "ItemAdmitted",
@@ -311,6 +324,7 @@ __all__ = [
     "NotAvailableError",
     "NumberClosed",
     "Observation",
+    "OperationalState",
     "Outcome",
     "OutcomeLinked",
     "OutcomeListed",

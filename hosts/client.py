@@ -16,6 +16,7 @@ from pmcl.contracts import (
     STORED_PREFIX,
     BusError,
     CompleteTurn,
+    Context,
     HostError,
     LeaseState,
     LedgerError,
@@ -24,6 +25,7 @@ from pmcl.hosts.adapter import Mediator
 from pmcl.hosts.asking import ask
 from pmcl.hosts.checking import Checker
 from pmcl.hosts.config import HostConfig
+from pmcl.hosts.contexts import ask_context
 from pmcl.hosts.dispatch import Dispatch
 from pmcl.hosts.function_tool import FunctionClaims, FunctionTool
 from pmcl.hosts.guarding import AsyncDecorator, Guard, guard_async
@@ -133,6 +135,21 @@ class Host:
             verdict = await self._checker.check(proposal)
             checking.set_attribute("pmcl.status", verdict.status)
             return verdict
+
+    async def context(
+        self, goal: str = "", *, budget_bytes: int = 16_384, budget_tokens: int | None = None
+    ) -> Context:
+        """Return what a turn about `goal` should know, within `deadline_ms` and its budget.
+
+        When nobody compiles it, it says so: its status is `degraded`, and nothing is in it.
+
+        Raises:
+            RefusedError: the request itself was refused.
+            HostError: this host may not ask any more.
+        """
+        return await ask_context(
+            self._session, goal, budget_bytes=budget_bytes, budget_tokens=budget_tokens
+        )
 
     def dispatch(self, verdict: Verdict, proposal: Proposal) -> Dispatch:
         """Return the block in which the tool may run, once.

@@ -12,6 +12,7 @@ from pmcl.hosts.desk.desk import Desk
 from pmcl.hosts.desk.errors import NotOpenError, UnknownVerdictError
 from pmcl.hosts.desk.messages import (
     BeginAsked,
+    ContextAsked,
     DispatchAnswer,
     DispatchAsked,
     LeaseAnswer,
@@ -32,6 +33,7 @@ __all__ = [
     "BeginAsked",
     "CheckAnswer",
     "CheckAsked",
+    "ContextAsked",
     "Desk",
     "DispatchAnswer",
     "DispatchAsked",

@@ -28,6 +28,7 @@ from pmcl.hosts.observing import ObservationFields
 __all__ = [
     "Asked",
     "BeginAsked",
+    "ContextAsked",
     "DispatchAnswer",
     "DispatchAsked",
     "LeaseAnswer",
@@ -187,6 +188,20 @@ class TurnAsked(Asked, frozen=True, kw_only=True):
     """Ends a turn, after a successful response; the same id again changes nothing."""
 
     turn_id: Id
+
+
+class ContextAsked(Asked, frozen=True, kw_only=True):
+    """Asks what a turn should know.
+
+    Attributes:
+        goal: what the turn is about.
+        budget_bytes: of the answer.
+        budget_tokens: as well, a token being taken for two bytes.
+    """
+
+    goal: Text = ""
+    budget_bytes: int = 16_384
+    budget_tokens: int | None = None
 
 
 class TurnAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,11 +6,12 @@ Source: SPEC G4.
 
 import msgspec
 
-from pmcl.contracts import TrustNotAllowedError
+from pmcl.contracts import Context, TrustNotAllowedError
 from pmcl.hosts.desk import (
     BeginAsked,
     CheckAnswer,
     CheckAsked,
+    ContextAsked,
     Desk,
     DispatchAnswer,
     DispatchAsked,
@@ -36,6 +37,7 @@ __all__ = [
     "begin",
     "check",
     "complete",
+    "context",
     "disable",
     "dispatch",
     "hook",
@@ -125,6 +127,15 @@ async def complete(call: Call, asked: TurnAsked) -> TurnAnswer:
         desk.require(asked.generation)
         await desk.host.complete(asked.turn_id)
         return TurnAnswer(turn_id=asked.turn_id)
+
+
+async def context(call: Call, asked: ContextAsked) -> Context:
+    """Return what a turn should know, or that nobody compiled it."""
+    async with call.sessions.current(call.caller) as desk:
+        desk.require(asked.generation)
+        return await desk.host.context(
+            asked.goal, budget_bytes=asked.budget_bytes, budget_tokens=asked.budget_tokens
+        )
 
 
 async def hook(call: Call, event: bytes) -> HookAnswer:

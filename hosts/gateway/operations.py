@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from pmcl.contracts import limits
+from pmcl.contracts import Context, limits
 from pmcl.hosts.desk import (
     BeginAsked,
     CheckAnswer,
+    ContextAsked,
     DispatchAnswer,
     DispatchAsked,
     LeaseAnswer,
@@ -153,6 +154,15 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
         asks=OutcomeAsked,
         answers=OutcomeAnswer,
         refuses=(404, 409),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/context",
+        summary="Ask what a turn should know, within a budget",
+        handle=handlers.context,
+        asks=ContextAsked,
+        answers=Context,
+        refuses=_CHECK,
     ),
     Operation(
         method="POST",

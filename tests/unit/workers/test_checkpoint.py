@@ -8,7 +8,6 @@ from ulid_transform import ulid_now
 from pmcl.contracts import (
     CallIdConflictError,
     CheckpointRequest,
-    ContextRequest,
     ContractError,
     DisableLease,
     Evaluated,
@@ -19,7 +18,6 @@ from pmcl.contracts import (
     HoldReleased,
     Justification,
     LeaseNotFoundError,
-    NotAvailableError,
     RefusedError,
     Resource,
     ResumeLease,
@@ -36,7 +34,7 @@ from pmcl.contracts import (
 )
 from pmcl.judgement import EffectRules, ToolRule, judge
 from pmcl.ledger.evaluations import Judged
-from pmcl.workers import CheckpointWorker, ContextWorker
+from pmcl.workers import CheckpointWorker
 from pmcl.workers.units import Behind
 from tests.unit.workers.desk import (
     AUTHORITY,
@@ -525,14 +523,6 @@ async def test_a_kind_other_than_the_subject_says_is_refused(ledger: Ledger, des
     before = await ledger.tables()
     with pytest.raises(ContractError):
         await desk.ask(desk.checkpoint, "plan", desk.request())
-    assert await ledger.tables() == before
-
-
-async def test_context_is_not_available(ledger: Ledger, desk: Desk) -> None:
-    before = await ledger.tables()
-    asked = ContextRequest(lease_id=desk.lease.lease_id, generation=1)
-    with pytest.raises(NotAvailableError):
-        await desk.ask(ContextWorker(), None, asked)
     assert await ledger.tables() == before
 
 
