@@ -130,7 +130,7 @@ class Context(Contract, frozen=True, kw_only=True, tag="pmcl/context/1"):
     """What a turn should know, within its budget.
 
     Attributes:
-        status: `degraded` when the sidecar did not compile it; then all but the invariants is empty.
+        status: `degraded` when nobody compiled it; then all but the invariants is empty.
         cause: of a degraded one.
         identity: None when no operator configured one.
         self_model_waiting: changes of the self-model that were proposed and not decided.
@@ -160,5 +160,5 @@ class Context(Contract, frozen=True, kw_only=True, tag="pmcl/context/1"):
     operational: OperationalState = OperationalState()
     reflection: Literal["none", "idle", "waiting"] = "none"
     background: tuple[BackgroundCycle, ...] = ()
-    omitted: dict[str, int] = {}
+    omitted: dict[str, int] = msgspec.field(default_factory=dict)
     received: Received | None = None

@@ -22,7 +22,9 @@ __all__ = [
     "holds_app",
     "hook_app",
     "host_app",
+    "identity_app",
     "lessons_app",
+    "memories_app",
     "outbox_app",
     "outcomes_app",
     "reflections_app",
@@ -40,6 +42,8 @@ hook_app = App(name="hook", help="Hooks of coding agents.")
 holds_app = App(name="holds", help="What is held, and what would lift it.")
 dead_letters_app = App(name="deadletters", help="Messages that could not be dealt with.")
 lessons_app = App(name="lessons", help="What verified runs have taught.")
+identity_app = App(name="identity", help="Who the agents of a scope are.")
+memories_app = App(name="memories", help="What reflection derived, and what was not admitted.")
 outbox_app = App(name="outbox", help="What is committed and not yet told.")
 outcomes_app = App(name="outcomes", help="What hosts reported and no evaluation took.")
 reflections_app = App(name="reflections", help="What was thought about beside the work.")
@@ -50,7 +54,9 @@ app.command(outbox_app)
 app.command(outcomes_app)
 app.command(reflections_app)
 app.command(holds_app)
+app.command(identity_app)
 app.command(lessons_app)
+app.command(memories_app)
 app.command(dead_letters_app)
 app.command(hook_app)
 app.command(host_app)

@@ -31,6 +31,14 @@ LOCAL = "quokka"
 """Stands in every text that is local only."""
 
 
+@pytest.fixture
+async def desk(ledger: Ledger) -> Desk:
+    """A host with a local provider, whose lease lives."""
+    made = Desk(ledger)
+    await made.begin(provider_locality="local")
+    return made
+
+
 async def context(desk: Desk, goal: str = "", **changes: Any) -> Context:
     fields = {"lease_id": desk.lease.lease_id, "generation": desk.lease.generation, **changes}
     answer = await desk.ask(ContextWorker(), None, ContextRequest(goal=goal, **fields))
@@ -101,7 +109,7 @@ async def test_the_lease_and_not_the_request_says_whether_a_provider_is_local(de
     assert found.identity is not None
     assert found.identity.name == "Aura"
     assert len(found.memories) == 6
-    assert found.working_state == ()  # the newest is what stands, and it may not be seen
+    assert [item.visibility for item in found.working_state] == ["shareable"]
 
 
 async def test_a_context_needs_a_living_lease(desk: Desk) -> None:

@@ -1,0 +1,74 @@
+"""`pmcl identity`: who the agents of a scope are, as an operator configures it, and since when."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import anyio.to_thread
+import msgspec
+
+from pmcl.contracts import ContractError, IdentityVersion, SetIdentity, convert, schema_of
+from pmcl.ledger import identities
+from pmcl.ops.asking import ask_sidecar, operator_label
+from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.settings import Settings
+from pmcl.store import open_reader
+
+__all__ = ["list_identities", "set_identity", "show_identities", "show_identity_set"]
+
+_LISTED_MAX: Final = 16
+
+
+async def set_identity(settings: Settings, scope: str, file: Path) -> IdentityVersion:
+    """Return the version that stands: a new one, unless it says what stood before.
+
+    Raises:
+        ContractError: the file cannot be read, is no TOML, or does not say what it should.
+        RefusedError, BusError, HostError: as `ask_sidecar`.
+    """
+    told = await anyio.to_thread.run_sync(_read, file)
+    fields = {
+        "schema": schema_of(SetIdentity),
+        "of_scope": scope,
+        "identity": told,
+        "label": operator_label(),
+    }
+    return await ask_sidecar(settings, "identity", convert(fields, SetIdentity), IdentityVersion)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ContractError("file", str(file), "a readable TOML file") from error
+
+
+async def list_identities(settings: Settings, scope: str) -> dict[str, Any]:
+    """Return the newest versions, newest first: `{"versions": [...]}`.
+
+    Raises:
+        LedgerError: there is no ledger.
+    """
+    check_ledger(settings)
+    async with open_reader(settings.ledger_path) as reader:
+        found = await identities.versions(reader, scope, _LISTED_MAX)
+    return {"versions": [msgspec.to_builtins(each) for each in found]}
+
+
+def show_identities(found: dict[str, Any]) -> None:
+    """Print the versions for people."""
+    if not found["versions"]:
+        console.print("No identity is configured.")
+    for each in found["versions"]:
+        since = shown_time(each["configured_at"])
+        console.print(f"version {each['version']}, since {since}, by {each['configured_by']}")
+        for name, value in (each["identity"] or {"text": "(unavailable)"}).items():
+            shown = "; ".join(value) if isinstance(value, list) else value
+            console.print(f"  {name:<15}{shown_whole(shown)}", markup=False, soft_wrap=True)
+
+
+def show_identity_set(found: IdentityVersion) -> None:
+    """Print which version stands."""
+    since = shown_time(found.configured_at)
+    console.print(f"Version {found.version} stands, since {since}, by {found.by}.")
