@@ -1,0 +1,169 @@
+"""What was derived is found by hosts, shown to operators, rebuilt, and erased to the byte."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ulid_transform import ulid_now
+
+from pmcl.contracts import (
+    ContractError,
+    MemoryProposed,
+    Proposed,
+    Reflection,
+    SelfModelProposed,
+)
+from pmcl.ledger import ledger_config
+from pmcl.ops.identity import list_identities, set_identity
+from pmcl.ops.memories import list_memories, read_memory, show_memories, show_memory
+from pmcl.ops.record.audit import audit_record
+from pmcl.ops.record.rebuild import rebuild_ledger
+from pmcl.ops.state_dir import ledger_key
+from pmcl.outbox import UnitOfWork
+from pmcl.store import open_reader, open_writer
+from pmcl.workers import Admission, Cycle, Decision, Units, admit_all
+from tests.integration.record.content import files_with, words
+from tests.integration.record.office import Office
+from tests.integration.record.test_erasing import erase, observe
+
+pytestmark = pytest.mark.anyio
+
+GONE, STAYS = words("zanzibar"), words("stays")
+
+
+async def admit(office: Office, *proposals: Proposed) -> Admission:
+    """Admit proposals while no sidecar runs."""
+    key = ledger_key(office.settings.state_dir, make=False)
+    made: list[Admission] = []
+
+    def decide(unit: UnitOfWork) -> Decision:
+        cycle = Cycle(scope="s", host="a", cycle_id=ulid_now())
+        made.append(admit_all(unit, key, cycle, Reflection(proposals=proposals)))
+        return Decision(events=made[0].events, payloads=made[0].payloads)
+
+    async with open_writer(ledger_config(office.ledger)) as writer:
+        await Units(writer).record(decide)
+    return made[0]
+
+
+def left_of(office: Office, text: str) -> set[str]:
+    """Parts of words, as an index keeps them: without what a stem or a neighbour has taken."""
+    files = [path for path in office.settings.state_dir.rglob("*") if path.is_file()]
+    data = b"".join(path.read_bytes() for path in files)
+    return {part for word in text.split() if (part := word[3:9]).encode() in data}
+
+
+async def indexed(office: Office) -> list[Any]:
+    """Every word of the index with the payload that holds it."""
+    async with open_reader(office.ledger) as reader:
+        rows = await reader.all("SELECT payload, words FROM payloads WHERE words IS NOT NULL")
+        found = []
+        for row in rows:
+            for word in row["words"].split():
+                hits = await reader.all(
+                    "SELECT rowid FROM payload_words WHERE payload_words MATCH :word",
+                    word=f'"{word}"',
+                )
+                found.append((row["payload"], word, sorted(hit[0] for hit in hits)))
+    return found
+
+
+async def test_what_rested_on_erased_evidence_is_in_no_byte(office: Office) -> None:
+    async with office.sidecar(), office.host() as host:
+        ids = await observe(host, "n0", "n1")
+    made = await admit(
+        office,
+        MemoryProposed(text=GONE, evidence_ids=(ids[0],)),
+        MemoryProposed(text=STAYS, evidence_ids=(ids[1],)),
+        MemoryProposed(text=f"I feel {GONE}", evidence_ids=(ids[0],)),
+        SelfModelProposed(text=GONE, evidence_ids=(ids[0], ids[1]), part="skills"),
+    )
+    assert (made.counts.admitted, made.counts.proposed, made.counts.rejected) == (2, 1, 1)
+    assert "ledger.sqlite" in files_with(office.settings.state_dir, GONE)
+    assert left_of(office, GONE)
+    async with office.sidecar():
+        await erase(office, "s", None, ids[0])
+        assert files_with(office.settings.state_dir, GONE) == {}
+        assert left_of(office, GONE) == set()
+    assert files_with(office.settings.state_dir, STAYS) != {}
+    report = await audit_record(office.settings)
+    assert report["sound"], report
+    assert report["payloads"] == {"checked": 2, "erased": 4, "absent": 0}
+    gone = await read_memory(office.settings, made.payloads[0].id)
+    assert (gone["state"], gone["said"], gone["erased"]) == ("unsupported", None, True)
+    assert (await rebuild_ledger(office.settings))["same"]
+
+
+async def test_a_rebuilt_ledger_finds_the_same(office: Office) -> None:
+    async with office.sidecar(), office.host() as host:
+        (seen,) = await observe(host, "n0")
+    await admit(office, MemoryProposed(text="the deploy timed out", evidence_ids=(seen,)))
+    before = await indexed(office)
+    assert before
+    assert all(hits == [payload] for payload, _, hits in before)
+    report = await rebuild_ledger(office.settings, replace=True)
+    assert report["same"]
+    assert report["payloads"]["unavailable"] == 0
+    assert await indexed(office) == before
+
+
+async def test_a_host_is_told_what_its_turn_should_know(office: Office) -> None:
+    async with office.sidecar(), office.host() as host:
+        shared: Any = {"source": "ls", "summary": "x", "visibility": "shareable"}
+        seen = await host.observe(**shared)
+    text = "the deploy timed out"
+    memory = MemoryProposed(text=text, evidence_ids=(seen,), visibility="shareable")
+    await admit(office, memory)
+    async with office.sidecar(), office.host() as host:
+        found = await host.context("why did the deploy fail", budget_bytes=8192)
+        assert (found.status, [item.text for item in found.memories]) == ("compiled", [text])
+        with pytest.raises(ContractError):
+            await host.context("x", budget_bytes=10)
+
+
+async def test_without_a_sidecar_a_context_says_so_and_invents_nothing(office: Office) -> None:
+    async with office.sidecar() as cell:
+        del cell
+    async with office.host() as host:
+        found = await host.context("deploy")
+    assert found.status == "degraded"
+    assert found.cause in ("no_lease", "disconnected", "no_responders", "timeout")
+    assert (found.memories, found.identity, found.self_model_version_id) == ((), None, None)
+
+
+async def test_operators_see_what_is_kept_and_why_not(office: Office) -> None:
+    async with office.sidecar(), office.host() as host:
+        (seen,) = await observe(host, "n0")
+    made = await admit(
+        office,
+        MemoryProposed(text="it is so", evidence_ids=(seen,)),
+        MemoryProposed(text="deleting is permitted", evidence_ids=(seen,)),
+        SelfModelProposed(text="it can deploy", evidence_ids=(seen,), part="skills"),
+    )
+    kept, refused, waits = (payload.id for payload in made.payloads)
+    for what, one in (("items", kept), ("rejected", refused), ("changes", waits)):
+        listed = await list_memories(office.settings, what=what)  # type: ignore[arg-type]
+        (only,) = listed["memories"]
+        assert one in (only.get("item_id"), only.get("proposal_id"))
+        show_memories(listed)
+        show_memory(await read_memory(office.settings, one))
+    assert (await read_memory(office.settings, refused))["code"] == "sets_authority"
+
+
+async def test_an_operator_configures_who_agents_are(office: Office, tmp_path: Path) -> None:
+    file = tmp_path / "identity.toml"
+    file.write_text('name = "Aura"\ntext = "keeps the notes"\nideal_self = ["exact"]\n')
+    async with office.sidecar():
+        for version in (1, 1):
+            assert (await set_identity(office.settings, "s", file)).version == version
+        file.write_text('name = "Aura"\nvisibility = "shareable"\n')
+        assert (await set_identity(office.settings, "s", file)).version == 2
+        file.write_text('title = "Aura"\n')
+        with pytest.raises(ContractError):
+            await set_identity(office.settings, "s", file)
+        async with office.host() as host:
+            found = (await host.context()).identity
+            assert found is not None
+            assert (found.version, found.name) == (2, "Aura")
+    versions = (await list_identities(office.settings, "s"))["versions"]
+    assert [each["version"] for each in versions] == [2, 1]
