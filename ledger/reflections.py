@@ -115,7 +115,7 @@ def due(tx: Transaction, now_ms: int, period_ms: int) -> list[IdleDue]:
 
 
 def ready(tx: Transaction, now_ms: int, open_ms: int) -> WaitingHost | None:
-    """Return the host that waits longest, no claim of it open and no failure in the way."""
+    """Return the host whose last claim is oldest, of those whose job can be taken now."""
     row = tx.one(_queries.ready, now_ms=now_ms, open_ms=open_ms)
     return None if row is None else _host(row)
 

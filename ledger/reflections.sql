@@ -3,6 +3,7 @@ CREATE TABLE reflection_hosts (
     scope TEXT NOT NULL,
     host TEXT NOT NULL,
     claim INTEGER NOT NULL DEFAULT 0,
+    claimed_at INTEGER NOT NULL DEFAULT 0,
     slot INTEGER NOT NULL,
     idle_lease TEXT,
     idle_generation INTEGER,
@@ -14,7 +15,7 @@ CREATE TABLE reflection_hosts (
     retry_at INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (scope, host)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX reflection_hosts_waiting ON reflection_hosts (retry_at)
+CREATE INDEX reflection_hosts_waiting ON reflection_hosts (claimed_at)
     WHERE turns_waiting > 0 OR idle_lease IS NOT NULL;
 
 CREATE TABLE reflections (
@@ -74,7 +75,7 @@ VALUES (:cycle_id, :scope, :host, :claim, :trigger, :trigger_id, :attempt, :leas
 
 -- name: take
 UPDATE reflection_hosts
-SET claim = :claim, trigger_id = :trigger_id, attempts = :attempt,
+SET claim = :claim, claimed_at = :at_ms, trigger_id = :trigger_id, attempts = :attempt,
     turns_waiting = turns_waiting - :turns,
     idle_lease = CASE WHEN :idle THEN NULL ELSE idle_lease END
 WHERE scope = :scope AND host = :host AND claim = :claim - 1;
@@ -116,7 +117,7 @@ WHERE (h.turns_waiting > 0 OR h.idle_lease IS NOT NULL)
     AND NOT h.retry_at BETWEEN :now_ms + 1 AND :now_ms + :open_ms
     AND NOT EXISTS (SELECT 1 FROM reflections AS o
                     WHERE o.scope = h.scope AND o.host = h.host AND o.result IS NULL)
-ORDER BY h.retry_at LIMIT 1;
+ORDER BY h.claimed_at LIMIT 1;
 
 -- name: overdue
 SELECT r.* FROM reflections AS r INDEXED BY reflections_open

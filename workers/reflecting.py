@@ -109,7 +109,7 @@ def abandon_all(unit: UnitOfWork, limits: GateLimits) -> Iterator[Event]:
 
 
 def claim(unit: UnitOfWork, config: ReflectionConfig, traits: ReflectorTraits) -> Decision:
-    """Return the claim of the job that waits longest, or its end; nothing when none can be taken.
+    """Return the claim of the job whose host had its turn longest ago, or its end; nothing without.
 
     The reply is what the reflector is to look back on; there is none where the cycle is over.
     """

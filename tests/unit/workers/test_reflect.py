@@ -11,6 +11,7 @@ from pmcl.contracts import (
     DisableLease,
     Heartbeat,
     IntentionProposed,
+    ItemAdmitted,
     MemoryProposed,
     ProposalCounts,
     Reflection,
@@ -558,3 +559,67 @@ async def test_what_is_said_is_admitted_or_kept_with_the_reason_in_the_end_s_own
     kept = await room.ledger.rows("SELECT cycle_id FROM items")
     refused = await room.ledger.rows("SELECT cycle_id FROM rejections")
     assert [row["cycle_id"] for row in (*kept, *refused)] == [ended.cycle_id] * 4
+
+
+async def test_a_cycle_records_nothing_but_itself_and_what_was_admitted(
+    room: Room, desk: Desk
+) -> None:
+    def door(unit: UnitOfWork, cycle: OpenCycle, reflection: Reflection) -> Admission:
+        whose = Cycle(scope=cycle.scope, host=cycle.host, cycle_id=cycle.cycle_id)
+        return admit_all(unit, room.ledger.key, whose, reflection)
+
+    config = ReflectionConfig(period_ms=PERIOD_MS, limits=LIMITS)
+    room.worker = ReflectWorker(room.ledger.units, BuiltInReflector(), config, door, lambda: 0)
+    await fail_twice(desk)
+    await turn(desk)
+    before = len(await room.ledger.events())
+    await room.work()
+    kinds = {type(event) for event in (await room.ledger.events())[before:]}
+    assert kinds == {ReflectionClaimed, ItemAdmitted, ReflectionEnded}
+    assert room.ledger.wire.published == room.ledger.wire.requested == []
+
+
+async def test_a_clock_that_jumps_ahead_fences_and_one_set_back_holds_no_claim_for_ever(
+    room: Room, desk: Desk
+) -> None:
+    await desk.observe()
+    await turn(desk)
+    claimed = await room.worker.claim()
+    assert isinstance(claimed, Retrospect)
+    room.ledger.clock.now_ms -= 86_400_000
+    await room.another().tend()
+    assert await room.ends() == [("abandoned", "claim_expired")]
+    room.ledger.clock.now_ms += 86_400_000
+    before = await room.ledger.tables()
+    await room.worker.finish(claimed, await room.worker.ask(claimed))
+    assert await room.ledger.tables() == before
+
+
+async def test_hosts_take_turns_and_one_that_fails_holds_up_no_other(
+    room: Room, desk: Desk
+) -> None:
+    other = Desk(room.ledger, host="other")
+    await other.begin()
+    for number in range(2):
+        for one in (desk, other):
+            await one.observe()
+            await turn(one, f"turn-{number}")
+            room.ledger.clock.now_ms += 1
+        # A host that always has a job waits for those that had their turn before it.
+        await room.worker.step()
+        room.ledger.clock.now_ms += 1
+    asked = [retrospect.host for retrospect in room.reflector.asked]
+    assert asked == ["desk", "other"]
+    await room.work()
+    room.reflector.error = ReflectorError("down", discarded=False)
+    await desk.observe()
+    await turn(desk, "turn-3")
+    await room.work()
+    room.reflector.error = None
+    for number in range(2):
+        room.ledger.clock.now_ms += 1
+        await other.observe()
+        await turn(other, f"turn-after-{number}")
+        asked_before = len(room.reflector.asked)
+        await room.work()
+        assert [one.host for one in room.reflector.asked[asked_before:]] == ["other"]
