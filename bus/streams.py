@@ -27,6 +27,7 @@ __all__ = [
     "LOG",
     "StreamLimits",
     "ensure_streams",
+    "intake_progress",
     "observed_through",
     "recreate_log",
     "replay_intake",
@@ -124,6 +125,20 @@ async def trim_intake(admin: Connection, limits: StreamLimits | None = None) -> 
     purged = await call(admin, f"STREAM.PURGE.{INTAKE}", {"seq": through + 1})
     log.info("bus.intake_trimmed", through=through)
     return int(purged["purged"])
+
+
+async def intake_progress(connection: Connection) -> tuple[int, int]:
+    """Return the last sequence of INTAKE, and the one up to which every message is dealt with.
+
+    Raises:
+        BusError: no answer.
+    """
+    state = await stream_state(connection, INTAKE)
+    last = 0 if state is None else state.last
+    try:
+        return last, min([await _done_through(connection, durable, last) for durable in DURABLES])
+    except StreamMissingError:
+        return last, 0  # a consumer that is made again begins at the first message
 
 
 async def observed_through(admin: Connection) -> int:

@@ -142,9 +142,14 @@ class EvidenceRecorded(Event, frozen=True, kw_only=True, tag="pmcl/evidence-reco
 
 
 class NumberClosed(Event, frozen=True, kw_only=True, tag="pmcl/number-closed/1"):
-    """A numbered message changed nothing else: a void, or a repeat of recorded evidence."""
+    """A numbered message changed nothing else.
 
-    reason: Literal["repeat", "void"]
+    Attributes:
+        reason: `repeat` of recorded evidence; `void` of a message that was never acknowledged;
+            `lost` for one that was, and that INTAKE lost.
+    """
+
+    reason: Literal["lost", "repeat", "void"]
 
 
 class Refused(Event, frozen=True, kw_only=True, tag="pmcl/refused/1"):

@@ -63,4 +63,10 @@ class Observation(Contract, frozen=True, kw_only=True, tag="pmcl/observation/1")
 
 
 class Void(Contract, frozen=True, kw_only=True, tag="pmcl/void/1"):
-    """Closes a reserved number whose message was never acknowledged."""
+    """Closes a number that has no message.
+
+    Attributes:
+        lost: its message was acknowledged, and then lost by the stream; else it never was.
+    """
+
+    lost: bool = False

@@ -17,11 +17,14 @@ class Received(msgspec.Struct, frozen=True, kw_only=True):
         ledger_epoch: made with the ledger; another one means that it was restored or replaced.
         through: every number up to here is committed.
         beyond: committed numbers above `through`, ascending, the lowest 256 of them.
+        missing: numbers below the host's watermark that are neither committed nor in the stream any
+            more, ascending, the lowest 256 of them: the host sends each again, or closes it.
     """
 
     ledger_epoch: Ulid
     through: Count
     beyond: Annotated[tuple[Count, ...], msgspec.Meta(max_length=256)] = ()
+    missing: Annotated[tuple[Count, ...], msgspec.Meta(max_length=256)] = ()
 
 
 class ErrorReply(Contract, frozen=True, kw_only=True, tag="pmcl/error/1"):

@@ -14,6 +14,7 @@ from pmcl.contracts import (
     BusError,
     CheckpointRequest,
     Evaluation,
+    EvidencePendingError,
     LedgerError,
     PmclError,
     RefusedError,
@@ -105,6 +106,8 @@ class Checker:
     def _degraded(self, error: PmclError, binding: Binding) -> str:
         """Return the cause of a degraded verdict, or raise what is not one."""
         self._session.keeper.told(error, binding)
+        if isinstance(error, EvidencePendingError):
+            self._session.keeper.wake()  # its answer tells what the stream may have lost
         cause = degraded_cause(error)
         if cause is None:
             raise error

@@ -27,6 +27,8 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
         observe_ms: how long an observation may take until it is stored.
         reconnect_ms: how long a check waits for a connection that is down.
         sweep_ms: between two looks for what dead siblings left.
+        sibling_ms: how long another process of this host may take to send again what the stream has
+            lost of its observations.
         resend_ms: an outcome without a receipt is sent again after this time.
         close_ms: how long the last outcomes may take when the host is closed.
     """
@@ -40,6 +42,7 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
     observe_ms: int = 5_000
     reconnect_ms: int = 250
     sweep_ms: int = 5_000
+    sibling_ms: int = 60_000
     resend_ms: int = 30_000
     close_ms: int = 2_000
 

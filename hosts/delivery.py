@@ -13,6 +13,7 @@ from pmcl.contracts import BusError, Kind, LedgerError, Received
 from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.intake import Numbered, store_each
+from pmcl.hosts.kept import KeptObservations
 from pmcl.outbox import HostFile, PendingMessage
 
 __all__ = ["Delivery"]
@@ -28,10 +29,19 @@ _SEND_S = 2.0
 class Delivery:
     """Delivers the outbox of one host file; `run` must run beside it."""
 
-    def __init__(self, connection: Connection, file: HostFile, config: HostConfig) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        file: HostFile,
+        config: HostConfig,
+        kept: KeptObservations,
+    ) -> None:
         self._connection = connection
         self._file = file
         self._config = config
+        self._kept = kept
+        self._missing: tuple[int, ...] = ()
+        self._missing_since: dict[int, float] = {}
         self._wanted = anyio.Event()
         self._progress = anyio.Event()
         self._begun = 0
@@ -52,6 +62,9 @@ class Delivery:
         It is used at a later look, so that a busy host does not write for each reply.
         """
         self._received = received
+        if received.missing:
+            self._missing = received.missing
+            self.wake()
 
     async def sent(self, timeout_s: float) -> bool:
         """Return whether all that is in the file now was acknowledged within the time."""
@@ -91,6 +104,7 @@ class Delivery:
         if now_s() >= self._receipted_s + _RECEIPT_S:
             await self._take_receipt()
         if self._connection.ready:
+            await self._make_up()
             await self._send()
             self._done = self._begun
             self._progress.set()
@@ -107,8 +121,27 @@ class Delivery:
         if received is None:
             return
         self._receipted_s = now_s()
+        self._kept.forget(received)
         if await self._file.receipted(received):
             log.warning("delivery.ledger_changed", ledger_epoch=received.ledger_epoch)
+
+    async def _make_up(self) -> None:
+        """Send again what the stream has lost, and close the numbers of what nobody here has.
+
+        A sibling may have what this process has not, so its numbers are left open for a while.
+        """
+        missing, self._missing = self._missing, ()
+        if not missing:
+            return
+        since = {number: self._missing_since.get(number, now_s()) for number in missing}
+        self._missing_since = since
+        self._again_before_ms = wall_ms()  # outcomes of these numbers are in the file
+        again = self._kept.find(missing)
+        sent = await store_each(self._connection, again, _SEND_S)
+        wait_s = 0.0 if self._file.is_alone() else self._config.sibling_ms / 1000
+        late = [n for n in since if n not in sent and now_s() >= since[n] + wait_s]
+        lost = await self._file.lost([n for n in late if n not in {m.number for m in again}])
+        log.warning("delivery.made_up", missing=len(missing), sent=len(sent), lost=lost)
 
     async def _send(self) -> None:
         again_before_ms = self._again_before_ms

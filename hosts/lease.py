@@ -65,12 +65,12 @@ class LeaseKeeper:
         self,
         connection: Connection,
         config: HostConfig,
-        epoch: str,
+        watermark: Callable[[], tuple[str, int]],
         on_received: Callable[[Received], None],
     ) -> None:
         self._connection = connection
         self._config = config
-        self._epoch = epoch
+        self._watermark = watermark
         self._on_received = on_received
         self._held: _Held | None = None
         self._error: PmclError | None = None
@@ -180,7 +180,7 @@ class LeaseKeeper:
 
     async def _begin(self, timeout_s: float) -> None:
         question = BeginLease(
-            host_epoch=self._epoch,
+            host_epoch=self._watermark()[0],
             authority=self._config.authority,
             provider_locality=self._config.provider_locality,
         )
@@ -225,7 +225,7 @@ class LeaseKeeper:
             self._config.subject("lease", verb),
             question,
             answer,
-            watermark=(self._epoch, 0),
+            watermark=self._watermark(),
             timeout_s=timeout_s,
         )
 

@@ -1,6 +1,6 @@
 """An observation is stored when `observe` returns; when it raises, its number is closed by a void.
 
-Nothing of it touches the host's disk but its number.
+Nothing of it touches the host's disk but its number; memory keeps it until the ledger has it.
 Source: SPEC B1, G1; DESIGN section 2, a host's watermark.
 """
 
@@ -126,6 +126,7 @@ class Observer:
         try:
             stored = await self._send(messages, ends_s)
             kept = await self._session.file.acknowledged(stored)
+            self._session.kept.keep(m for m in messages if m.number in kept)
         finally:
             if len(kept) < len(part):
                 await self._void([m.number for m in messages if m.number not in kept])

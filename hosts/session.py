@@ -3,6 +3,7 @@
 from pmcl.bus import Connection
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.delivery import Delivery
+from pmcl.hosts.kept import KeptObservations
 from pmcl.hosts.lease import LeaseKeeper
 from pmcl.hosts.outstanding import OutstandingVerdicts
 from pmcl.outbox import HostFile
@@ -17,7 +18,10 @@ class Session:
         self.config = config
         self.connection = connection
         self.file = file
-        self.delivery = Delivery(connection, file, config)
-        self.keeper = LeaseKeeper(connection, config, file.epoch, self.delivery.received)
+        self.kept = KeptObservations()
+        self.delivery = Delivery(connection, file, config, self.kept)
+        self.keeper = LeaseKeeper(
+            connection, config, lambda: (file.epoch, file.watermark), self.delivery.received
+        )
         self.outstanding = OutstandingVerdicts(file)
         self.redaction_key = config.redaction_key

@@ -60,6 +60,7 @@ from pmcl.ledger import (
     items,
     leases,
     lessons,
+    losses,
     outcomes,
     payloads,
     reflections,
@@ -100,6 +101,7 @@ SCHEMAS: Final = (
     rejections.SCHEMA,
     self_models.SCHEMA,
     identities.SCHEMA,
+    losses.SCHEMA,
 )
 
 
@@ -111,7 +113,7 @@ def ledger_config(path: Path) -> StoreConfig:
 
 
 def _nothing(tx: Transaction, event: Event) -> None:
-    """A refusal or a closed number changes no domain table; the inbox mark says it all."""
+    """A refusal changes no domain table; the inbox mark says it all."""
 
 
 def _lease_began(tx: Transaction, event: LeaseBegan) -> None:
@@ -145,7 +147,7 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     LessonDemoted: lessons.apply_demoted,
     LessonMatured: lessons.apply_matured,
     LessonSupported: lessons.apply_supported,
-    NumberClosed: _nothing,
+    NumberClosed: losses.apply_closed,
     OutcomeLinked: outcomes.apply_linked,
     OutcomeListed: outcomes.apply_listed,
     OutcomeParked: outcomes.apply_parked,

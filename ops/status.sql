@@ -14,6 +14,7 @@ SELECT
     (SELECT count(*) FROM parked_outcomes) AS parked_outcomes,
     (SELECT count(*) FROM listed_outcomes) AS listed_outcomes,
     (SELECT count(*) FROM audits) AS audits,
+    (SELECT count(*) FROM lost_messages) AS lost_messages,
     (SELECT count(*) FROM reflections) AS reflections,
     (SELECT count(*) FROM reflection_hosts WHERE failures > 0) AS hosts_with_failed_reflections;
 

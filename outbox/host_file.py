@@ -27,7 +27,7 @@ from pmcl.outbox import host_units as units
 from pmcl.outbox.boot import boot_id
 from pmcl.outbox.host_mark import HostMark, open_mark
 from pmcl.outbox.host_units import Claim, Kind, queries
-from pmcl.outbox.owners import is_gone, opening, own
+from pmcl.outbox.owners import has_siblings, is_gone, opening, own
 from pmcl.store import StoreConfig, Transaction, Writer, open_writer
 
 __all__ = [
@@ -154,6 +154,17 @@ class HostFile:
     async def void(self, numbers: Sequence[int]) -> int:
         """Close reservations by voids, to be delivered, and return how many were still open."""
         return await self._change(lambda tx: units.void(tx, numbers), durable=False)
+
+    async def lost(self, numbers: Sequence[int]) -> int:
+        """Close acknowledged numbers whose messages are lost; return how many there were.
+
+        What waits in the outbox or is still reserved is not lost, and stays.
+        """
+        return await self._change(lambda tx: units.close_lost(tx, numbers))
+
+    def is_alone(self) -> bool:
+        """Return whether no other process has the file open."""
+        return not has_siblings(self._path, self.owner)
 
     async def claim(self, claim: Claim) -> bool:
         """Claim a call and return True, or False when it was claimed before by anybody."""

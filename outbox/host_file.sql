@@ -124,6 +124,13 @@ SELECT owner FROM reservations;
 -- name: post
 INSERT INTO outbox (number, kind, body) VALUES (:number, :kind, :body);
 
+-- name: post_lost
+INSERT INTO outbox (number, kind, body)
+SELECT :number, 'void', :body FROM file
+WHERE id = 1 AND :number <= acknowledged
+AND NOT EXISTS (SELECT 1 FROM outbox WHERE number = :number)
+AND NOT EXISTS (SELECT 1 FROM reservations WHERE number = :number);
+
 -- name: pending
 SELECT number, kind, body FROM outbox
 WHERE number > :after AND sent_ms < :before_ms ORDER BY number LIMIT :limit;

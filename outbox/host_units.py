@@ -27,6 +27,7 @@ __all__ = [
     "HostFileFullError",
     "Kind",
     "claim",
+    "close_lost",
     "close_orphans",
     "close_promised",
     "drop",
@@ -50,6 +51,7 @@ AUDIT_ROWS = limits.HOST_OUTBOX_MAX_ROWS // 10
 PROMISED_NUMBERS = 64
 """How many numbers may be given between two syncs; a loss of power costs as many voids."""
 _VOID = encode(Void())
+_LOST = encode(Void(lost=True))
 _KEEP_CLAIMS_MS = 300_000
 """How long a finished claim outlives its verdict, against steps of the wall clock."""
 
@@ -158,6 +160,11 @@ def void(tx: Transaction, numbers: Iterable[int]) -> int:
     for number in open_ones:
         tx.run(queries.post, number=number, kind="void", body=_VOID)
     return len(open_ones)
+
+
+def close_lost(tx: Transaction, numbers: Iterable[int]) -> int:
+    """Post a void for each acknowledged number without message; return how many these were."""
+    return sum(tx.run(queries.post_lost, number=number, body=_LOST) for number in numbers)
 
 
 def claim(tx: Transaction, owner: str, claimed: Claim, now_ms: int) -> bool:

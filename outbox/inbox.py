@@ -4,6 +4,7 @@ Per file there is a watermark, below which all is seen, and a sparse set above i
 as gaps close, so the inbox does not grow with the number of messages.
 """
 
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -12,11 +13,13 @@ from pmcl.contracts import LedgerError, Received
 from pmcl.outbox.epoch import found_ledger
 from pmcl.store import Reader, Row, Transaction, load_queries
 
-__all__ = ["is_marked", "mark", "read_received", "received"]
+__all__ = ["is_marked", "mark", "missing", "read_received", "received"]
 
 _queries = load_queries("pmcl.outbox", "inbox")
 SCHEMA: Final = _queries.schema
 
+_PAGE: Final = 256
+_MISSING_MAX: Final = 256
 _numbers = msgspec.json.Decoder(tuple[int, ...])
 
 
@@ -47,6 +50,15 @@ def is_marked(tx: Transaction, scope: str, host: str, epoch: str, number: int) -
         return True
     row = tx.one(_queries.is_beyond, scope=scope, host=host, epoch=epoch, number=number)
     return row is not None
+
+
+def missing(tx: Transaction, scope: str, host: str, epoch: str, number: int) -> tuple[int, ...]:
+    """Return which numbers up to this one were not seen, the lowest `_MISSING_MAX` of them."""
+    through = received(tx, scope, host, epoch).through
+    beyond = _beyond(tx, scope, host, epoch, through)
+    known = number if len(beyond) < _PAGE else min(number, beyond[-1])
+    seen = frozenset(beyond)
+    return tuple(islice((n for n in range(through + 1, known + 1) if n not in seen), _MISSING_MAX))
 
 
 def received(tx: Transaction, scope: str, host: str, epoch: str) -> Received:

@@ -16,7 +16,7 @@ from ulid_transform import ulid_now
 
 from pmcl.contracts import HostError
 
-__all__ = ["is_gone", "opening", "own"]
+__all__ = ["has_siblings", "is_gone", "opening", "own"]
 
 _TRIES = 8
 _OPENING_TIMEOUT_S = 5.0
@@ -79,6 +79,15 @@ def is_gone(host_file: Path, owner: str) -> bool:
         return gone
     finally:
         os.close(descriptor)
+
+
+def has_siblings(host_file: Path, owner: str) -> bool:
+    """Return whether another owner lives; files of those that are dead are removed."""
+    others = (
+        path.name.removeprefix(f"{host_file.name}.").removesuffix(".owner")
+        for path in host_file.parent.glob(f"{host_file.name}.*.owner")
+    )
+    return any(other != owner and not is_gone(host_file, other) for other in others)
 
 
 @asynccontextmanager

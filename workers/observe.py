@@ -5,7 +5,7 @@ Source: SPEC A7, B1, B2.
 
 import os
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import anyio.to_thread
 import msgspec
@@ -105,7 +105,8 @@ class ObserveWorker:
             "at_ms": unit.now_ms,
         }
         if prepared is None:
-            return Decision(events=(NumberClosed(**whose, reason="void"),))
+            reason: Literal["lost", "void"] = "lost" if incoming.body.lost else "void"
+            return Decision(events=(NumberClosed(**whose, reason=reason),))
         envelope, payload = prepared
         _check_generation(unit, envelope)
         if evidence.is_repeat(unit.tx, envelope, payload.content):

@@ -21,6 +21,7 @@ from pmcl.contracts import (
     ErrorReply,
     Evaluation,
     EvidencePendingError,
+    LeaseState,
     LedgerUnavailableError,
     RefusedError,
     Subject,
@@ -33,6 +34,7 @@ from pmcl.contracts import (
 )
 from pmcl.store import StoreBusyError, StoreUnavailableError
 from pmcl.workers.commits import CommitSignal
+from pmcl.workers.missing import MissingNumbers
 from pmcl.workers.signals import RuntimeSignals
 from pmcl.workers.units import Behind, Units
 from pmcl.workers.worker import Incoming, RequestWorker
@@ -68,6 +70,7 @@ class RequestLoop:
         self._connection = connection
         self._units = units
         self._commits = commits
+        self._missing = MissingNumbers(connection, units)
         self._workers = {worker.kind: worker for worker in workers}
         self._limits = limits
         self._signals = signals or RuntimeSignals()
@@ -170,12 +173,20 @@ class RequestLoop:
         while True:
             count = self._commits.count
             try:
-                return await self._units.answer(worker, incoming, prepared)
+                reply = await self._units.answer(worker, incoming, prepared)
+                return await self._told(incoming, reply)
             except Behind as behind:
                 # Only this wait is cut: a unit that is under way may be committed.
                 if not await self._committed_since(count, ends):
                     place = headers.NUMBER
                     raise EvidencePendingError(place, incoming.number, "committed") from behind
+
+    async def _told(self, incoming: Incoming, reply: Contract) -> Contract:
+        """Return the reply; that of a heartbeat with what its sender must send again."""
+        if not isinstance(reply, LeaseState) or reply.received is None or not incoming.number:
+            return reply
+        received = await self._missing.told(incoming, reply.received)
+        return msgspec.structs.replace(reply, received=received)
 
     async def _committed_since(self, count: int, ends: float) -> bool:
         """Return whether another commit came before the loop's clock showed `ends`."""

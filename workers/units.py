@@ -110,6 +110,10 @@ class Units:
         """
         return await self._run(partial(_answer, worker, incoming, prepared))
 
+    async def missing(self, scope: str, host: str, epoch: str, number: int) -> tuple[int, ...]:
+        """Return the lowest numbers up to this one that no message has come for."""
+        return await self._run(lambda unit: inbox.missing(unit.tx, scope, host, epoch, number))
+
     async def record(self, decide: Callable[[UnitOfWork], Decision]) -> Decision:
         """Return what was decided and is committed; for what no message asked for."""
 

@@ -55,6 +55,9 @@ SELECT * FROM lessons ORDER BY scope, fingerprint;
 -- name: listed_outcomes
 SELECT * FROM listed_outcomes ORDER BY outcome_id, evaluation_id;
 
+-- name: lost_messages
+SELECT * FROM lost_messages ORDER BY scope, host, epoch, number;
+
 -- name: outcome_counts
 SELECT * FROM outcome_counts ORDER BY scope, level, key, mode;
 

@@ -55,18 +55,26 @@ async def retake_payloads(admin: Connection, ledger: Path, retaker: Retaker, aft
     position = 0 if state is None else state.last
     while lacking and state is not None and position >= max(1, state.first):
         places, position = await _search(admin, lacking, position, max(1, state.first))
-        for place in places:
-            message = await stored_message(admin, INTAKE, place)
-            if message is not None and await retaker.retake(message):
-                lacking.pop(_named(message), None)
+        for name in sorted(places, key=lambda name: lacking[name]):
+            if await _retake_one(admin, retaker, places[name]):
+                del lacking[name]
     return Retaken(wanted - len(lacking), len(lacking))
+
+
+async def _retake_one(admin: Connection, retaker: Retaker, places: list[int]) -> bool:
+    """Return whether one of the messages gave the payload; a repeat gives another envelope."""
+    for place in places:
+        message = await stored_message(admin, INTAKE, place)
+        if message is not None and await retaker.retake(message):
+            return True
+    return False
 
 
 async def _search(
     admin: Connection, lacking: Lacking, position: int, first: int
-) -> tuple[list[int], int]:
-    """Return where each lacking one was last heard of, and how far INTAKE was read."""
-    found: dict[tuple[str, str], int] = {}
+) -> tuple[dict[tuple[str, str], list[int]], int]:
+    """Return where lacking ones were heard of, last first, and how far INTAKE was read."""
+    found: dict[tuple[str, str], list[int]] = {}
     while position >= first and len(found) < len(lacking):
         start = max(first, position - _READ_ROWS + 1)
         messages = await stored_messages(admin, INTAKE, start, position)
@@ -74,9 +82,9 @@ async def _search(
             message = messages[sequence - start]
             name = None if message is None else _named(message)
             if name in lacking:
-                found.setdefault(name, sequence)
+                found.setdefault(name, []).append(sequence)
         position = start - 1
-    return [found[name] for name in sorted(found, key=lambda name: lacking[name])], position
+    return found, position
 
 
 def _named(message: Message) -> tuple[str, str]:

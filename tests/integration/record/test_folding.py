@@ -1,5 +1,7 @@
 """A ledger that was put back from an older copy takes what it lacks from LOG and INTAKE."""
 
+from typing import Any
+
 import pytest
 
 from pmcl.bus import INTAKE
@@ -225,3 +227,21 @@ async def test_a_log_with_a_hole_is_refused_at_the_hole(office: Office) -> None:
             pytest.fail("it started")
 
     assert caught.value.sequence == last["n"] + 1
+
+
+async def test_the_payload_is_taken_from_the_message_that_was_recorded(office: Office) -> None:
+    """A repeat has the same id and content, but is not what the envelope speaks of."""
+    async with office.sidecar():
+        await office.work()
+        older = office.copy()
+        async with office.host() as host:
+            fields: Any = {"source": "ls", "summary": "an entry", "key": "once"}
+            seen = await host.observe(**fields)
+            await host.observe(**fields | {"observed_at": 1})
+            await office.until("SELECT 1 FROM journal WHERE subject LIKE '%.number-closed'")
+    office.put_back(older)
+
+    async with office.sidecar():
+        pass
+
+    assert await retaken(office) == [seen]

@@ -40,7 +40,7 @@ def keeper_of(tmp_path: Path, now: list[float], monkeypatch: pytest.MonkeyPatch)
         state_dir=tmp_path,
     )
     connection: Any = Silent()
-    keeper = LeaseKeeper(connection, config, "E" * 26, lambda _: None)
+    keeper = LeaseKeeper(connection, config, lambda: ("E" * 26, 0), lambda _: None)
     keeper._held = _Held(binding=binding(1), ends_s=10.0, heartbeat_s=1.0, confirmed_s=0.0)
     return keeper
 

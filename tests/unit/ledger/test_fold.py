@@ -253,6 +253,7 @@ async def _misbehave(desk: Desk) -> None:
     await desk.observe(key="once", summary="first")
     await desk.tell(desk.observer, b"{")
     await desk.tell(desk.observer, Void())
+    await desk.tell(desk.observer, Void(lost=True))
 
 
 async def test_every_event_has_an_apply_and_is_told_by_some_work(ledger: Ledger) -> None:

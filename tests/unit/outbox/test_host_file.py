@@ -426,3 +426,27 @@ async def test_orphaned_inspection_becomes_an_unknown_audit(tmp_path: Path) -> N
         (row,) = await file.pending(after=0, sent_before_ms=FAR, limit=10)
         receipt = decode(row.body, AuditReceipt)
         assert (receipt.audit_id, receipt.cause, receipt.status) == (audit, "timeout", "unknown")
+
+
+async def test_only_a_number_without_message_is_lost(tmp_path: Path) -> None:
+    async with open_at(tmp_path) as file:
+        await file.reserve(3, FAR)
+        await file.acknowledged([1, 3])  # the second may still be under way
+        await file.claim(claim_of("a"))
+        await file.finish(outcome_of("a"))
+        assert await file.lost([1, 2, 4, 5]) == 1
+        rows = await file.pending(after=0, sent_before_ms=FAR, limit=10)
+        assert [(row.number, row.kind) for row in rows] == [(1, "void"), (4, "outcome")]
+        assert decode(rows[0].body, Void).lost
+        assert await file.lost([1]) == 0
+        await file.receipted(received(1))
+        assert await numbers(file) == [4]
+
+
+async def test_alone_until_another_process_opens_the_file(tmp_path: Path) -> None:
+    async with open_at(tmp_path) as file:
+        assert file.is_alone()
+        async with open_at(tmp_path) as other:
+            assert not file.is_alone()
+            assert not other.is_alone()
+        assert file.is_alone()

@@ -90,3 +90,30 @@ def test_ledger_epoch_is_made_once_and_stays(ledger: LedgerFile) -> None:
     ledger.restart()
     assert ledger.run(ledger_epoch) == epoch
     assert ledger.run(received()).ledger_epoch == epoch
+
+
+@settings(max_examples=60, deadline=None)
+@given(deliveries(), st.integers(0, 50))
+def test_what_is_missing_is_what_was_not_seen(delivered: list[int | None], number: int) -> None:
+    seen = {each for each in delivered if each is not None}
+    with TemporaryDirectory() as directory:
+        ledger = LedgerFile(Path(directory) / "ledger.sqlite")
+        for each in sorted(seen, reverse=True):
+            ledger.run(mark(each))
+        found = ledger.run(lambda tx: inbox.missing(tx, "s", "h", EPOCH, number))
+        ledger.close()
+    assert found == tuple(n for n in range(1, number + 1) if n not in seen)
+
+
+def test_of_what_is_missing_the_lowest_are_told(ledger: LedgerFile) -> None:
+    for number in range(1_000, 1_600):
+        ledger.run(mark(number))
+
+    def missing(number: int) -> tuple[int, ...]:
+        return ledger.run(lambda tx: inbox.missing(tx, "s", "h", EPOCH, number))
+
+    assert missing(10**14) == tuple(range(1, 257))
+    for number in range(1, 1_000):
+        ledger.run(mark(number))
+    assert missing(1_599) == ()
+    assert missing(1_601) == (1_600, 1_601)
