@@ -163,13 +163,13 @@ async def browser(profile: Path) -> AsyncIterator[Browser]:
                 f"http://127.0.0.1:{port}/session",
                 json={"capabilities": {"alwaysMatch": wanted}},
             )
-            session = answer.json()["value"]["sessionId"]
-            client.base_url = httpx.URL(f"http://127.0.0.1:{port}/session/{session}/")
+            session = f"http://127.0.0.1:{port}/session/{answer.json()['value']['sessionId']}"
+            client.base_url = httpx.URL(f"{session}/")
             try:
                 yield Browser(client)
             finally:
                 with anyio.move_on_after(_STOP_S, shield=True):
-                    await client.delete("")
+                    (await client.delete(session)).raise_for_status()  # else the browser lives on
     finally:
         with anyio.CancelScope(shield=True):
             process.kill()
