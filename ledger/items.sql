@@ -65,20 +65,20 @@ SELECT item_id FROM items WHERE scope = :scope AND statement_key = :statement_ke
 
 -- name: newest
 SELECT i.*, p.content, p.payload FROM items AS i
-JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
+CROSS JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
 WHERE i.scope = :scope AND i.kind = :kind AND i.visibility = :visibility AND i.state = 'live'
 ORDER BY i.place DESC LIMIT :max_rows;
 
 -- name: open_intentions
 SELECT i.*, p.content, p.payload FROM items AS i
-JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
+CROSS JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
 WHERE i.scope = :scope AND i.kind = 'intention' AND i.visibility = :visibility
     AND i.state = 'live' AND i.resolves IS NULL
 ORDER BY i.place DESC LIMIT :max_rows;
 
 -- name: working_state
 SELECT i.*, p.content, p.payload FROM items AS i
-JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
+CROSS JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
 WHERE i.scope = :scope AND i.kind = 'working_state' AND i.visibility = :visibility
     AND i.state = 'live' AND i.host = :host
 ORDER BY i.place DESC LIMIT :max_rows;
@@ -90,7 +90,7 @@ WHERE scope = :scope AND kind = 'working_state' AND visibility IN ('local_only',
 
 -- name: lessons_of
 SELECT i.*, p.content, p.payload FROM items AS i
-JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
+CROSS JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
 WHERE i.scope = :scope AND i.fingerprint = :fingerprint AND i.state = 'live'
 ORDER BY i.place DESC LIMIT :max_rows;
 
@@ -105,8 +105,8 @@ ORDER BY i.place DESC LIMIT :max_rows;
 
 -- name: numbered
 SELECT i.*, p.content, p.payload FROM json_each(:payloads) AS wanted
-JOIN payloads AS p ON p.payload = wanted.value
-JOIN items AS i ON i.scope = p.scope AND i.item_id = p.id
+CROSS JOIN payloads AS p ON p.payload = wanted.value
+CROSS JOIN items AS i ON i.scope = p.scope AND i.item_id = p.id
 WHERE p.scope = :scope AND i.state = 'live';
 
 -- name: holding
