@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from benchmarks import (
+    bench_context,
     bench_guard,
     bench_history,
     bench_hook,
@@ -28,6 +29,7 @@ from pmcl.ops.console import configure_logs
 BENCHES: dict[str, OpenBench] = {
     "verdicts": bench_verdicts.open_bench,
     "history": bench_history.open_bench,
+    "context": bench_context.open_bench,
     "observations": bench_observations.open_bench,
     "relay": bench_relay.open_bench,
     "replay": bench_replay.open_bench,

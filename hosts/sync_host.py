@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import ParamSpec, TypeVar, Unpack
 
+from pmcl.contracts import Context
 from pmcl.hosts.bridge import Bridge
 from pmcl.hosts.client import Host
 from pmcl.hosts.config import HostConfig
@@ -88,6 +89,14 @@ class SyncHost:
     def check(self, proposal: Proposal) -> Verdict:
         """Return the verdict on a proposal; see `Host.check`."""
         return self._bridge.call(self._host.check, proposal)
+
+    def context(
+        self, goal: str = "", *, budget_bytes: int = 16_384, budget_tokens: int | None = None
+    ) -> Context:
+        """Return what a turn about `goal` should know; see `Host.context`."""
+        return self._bridge.call(
+            self._host.context, goal, budget_bytes=budget_bytes, budget_tokens=budget_tokens
+        )
 
     def dispatch(self, verdict: Verdict, proposal: Proposal) -> AbstractContextManager[Run]:
         """Return the block in which the tool may run, once; see `Host.dispatch`."""

@@ -501,6 +501,7 @@ async def test_a_forged_reply_stores_nothing_under_another_name(
     await _forge(plain, f"{neighbour.scope}.{neighbour.host}")
     rows = grown(before, await room.counts())
     assert rows.pop("journal") >= 1
+    assert rows.pop("payload_words") == rows["payloads"], "its rows are those of the payloads"
     assert rows == {"evaluations": 1, "payloads": 1}, "the sender's own check, and no more"
     assert len(await room.events(neighbour.scope)) == 1, "the neighbour's own begin"
     assert await room.stream("INTAKE") == stored
