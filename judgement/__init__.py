@@ -90,7 +90,7 @@ from pmcl.judgement.open_names import (
     is_open_name,
     redact_outcome,
 )
-from pmcl.judgement.recalling import Finds, rank, words_to_ask, words_to_keep
+from pmcl.judgement.recalling import Finds, most_telling, rank, words_to_ask, words_to_keep
 from pmcl.judgement.redaction import (
     redact,
     redact_observation,
@@ -186,6 +186,7 @@ __all__ = [
     "is_open_name",
     "judge",
     "load_detector",
+    "most_telling",
     "next_slot",
     "rank",
     "read_critique",

@@ -12,7 +12,7 @@ import msgspec
 
 from pmcl.judgement.grounding import fold, tokens
 
-__all__ = ["ASKED_WORDS_MAX", "Finds", "rank", "words_to_ask", "words_to_keep"]
+__all__ = ["ASKED_WORDS_MAX", "Finds", "most_telling", "rank", "words_to_ask", "words_to_keep"]
 
 ASKED_WORDS_MAX: Final = 12
 """Of one question; each costs one look into the index."""
@@ -63,24 +63,35 @@ def words_to_ask(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if word in longest)
 
 
+def most_telling(finds: Sequence[Finds], max_texts: int) -> list[int]:
+    """Return the numbers of the texts whose words tell most; of equals, the newest."""
+    told = _told(finds)
+    return sorted(told, key=lambda number: (told[number], number), reverse=True)[:max_texts]
+
+
 def rank(finds: Sequence[Finds], ages_ms: dict[int, int]) -> list[int]:
     """Return the numbers of `ages_ms`, what is asked for first.
 
     Of two that hold the same words the newer comes first: half of the score fades with a half-life
     of seven days. What holds none of the words is ordered by age alone, behind all that holds one.
     """
-    told = dict.fromkeys(ages_ms, 0.0)
-    for find in finds:
-        for number in find.numbers:
-            if number in told:
-                told[number] += find.weight
+    told = _told(finds)
     fades = {number: math.exp2(-max(age, 0) / _HALF_LIFE_MS) for number, age in ages_ms.items()}
     return sorted(
         ages_ms,
         key=lambda number: (
-            told[number] * (_OLD_SHARE + (1 - _OLD_SHARE) * fades[number]),
+            told.get(number, 0.0) * (_OLD_SHARE + (1 - _OLD_SHARE) * fades[number]),
             -ages_ms[number],
             number,
         ),
         reverse=True,
     )
+
+
+def _told(finds: Sequence[Finds]) -> dict[int, float]:
+    told: dict[int, float] = {}
+    for find in finds:
+        weight = find.weight
+        for number in find.numbers:
+            told[number] = told.get(number, 0.0) + weight
+    return told

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.contracts import ItemAdmitted, ItemClosed, ItemKind, Proposed, Visibility
-from pmcl.judgement import Finds, KnownItem, rank, words_to_ask
+from pmcl.judgement import Finds, KnownItem, most_telling, rank, words_to_ask
 from pmcl.ledger import resting
 from pmcl.ledger.payloads import mark_words
 from pmcl.store import Reader, Row, Transaction, load_queries
@@ -42,6 +42,8 @@ EVERY_VISIBILITY: Final[tuple[Visibility, ...]] = ("local_only", "shareable")
 
 _FOUND_MAX: Final = 64
 """Of the newest texts that hold a word."""
+_READ_MAX: Final = 64
+"""Of the texts that hold any of the words; to read one costs more than to find many."""
 _NEWEST_MAX: Final = 16
 _RECALLED: Final[tuple[ItemKind, ...]] = ("belief", "lesson", "memory")
 
@@ -212,12 +214,13 @@ def relevant(
 ) -> list[Item]:
     """Return live memories, beliefs and lessons, what the question asks for first.
 
-    Looked at are the newest that hold one of its words, and the newest of each kind.
+    Looked at are the newest that hold one of its words, of these what tells most, and the newest of
+    each kind.
     """
     last = tx.one(_queries.newest_payload)
     assert last is not None
     finds = [_holding(tx, scope, word, last["payload"], visible) for word in words_to_ask(question)]
-    wanted = sorted({number for find in finds for number in find.numbers})
+    wanted = most_telling(finds, _READ_MAX)
     rows = tx.all(_queries.numbered, scope=scope, payloads=msgspec.json.encode(wanted).decode())
     items = [_item(row) for row in rows]
     items = [item for item in items if item.visibility in visible and item.kind in _RECALLED]

@@ -1,6 +1,6 @@
 """What is asked for comes first: by how rare its words are, then by how new it is."""
 
-from pmcl.judgement import Finds, rank, words_to_ask, words_to_keep
+from pmcl.judgement import Finds, most_telling, rank, words_to_ask, words_to_keep
 
 DAY_MS = 24 * 3_600_000
 
@@ -43,3 +43,9 @@ def test_an_old_text_that_tells_more_comes_before_a_new_one_that_tells_less() ->
 
 def test_what_is_not_asked_about_comes_last() -> None:
     assert rank([finds(3)], {3: 365 * DAY_MS, 9: 0}) == [3, 9]
+
+
+def test_what_is_read_at_all_is_what_tells_most_and_of_equals_the_newest() -> None:
+    rare, common = finds(7), finds(*range(1000, 936, -1), cut=True)
+    assert most_telling([rare, common], 3) == [7, 1000, 999]
+    assert most_telling([], 3) == []
