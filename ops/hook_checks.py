@@ -37,6 +37,7 @@ _approval = re.compile(r"approves request ([0-9A-HJKMNP-TV-Z]{26})")
 
 def check_hooks(settings: Settings, project: Path) -> Iterator[Finding]:
     """Yield what is to be said of every hook in the settings of the user and of a project."""
+    none = True
     for agent in AGENTS.values():
         found: list[Path | None] = []
         for folder in (None, project):
@@ -45,15 +46,20 @@ def check_hooks(settings: Settings, project: Path) -> Iterator[Finding]:
             try:
                 hooks = installed(agent, folder)
             except SettingsError as error:
+                none = False
                 yield wrong(f"hooks.{agent.name}", str(error), "correct the file")
                 continue
             if hooks:
+                none = False
                 found.append(folder)
                 yield from _check_one(settings, agent, folder, hooks)
         if len(found) > 1:
             told = f"installed for the user and for {project}: each call is asked about twice"
             remedy = f"pmcl hook uninstall --agent {agent.name} --project {project}"
             yield wrong(f"hooks.{agent.name}", told, remedy)
+    if none:
+        remedy = "pmcl hook install --agent NAME, if one should be checked by its hook"
+        yield unknown("hooks", "no agent has one", remedy)
 
 
 def _check_one(
@@ -69,7 +75,8 @@ def _check_one(
         yield from _check_paths(settings, name, paths, again)
     yield from _check_switches(agent, project)
     for event, command in hooks:
-        if event == _before(agent):
+        # Another sidecar would be left with an approval that nobody here can deny.
+        if event == _before(agent) and paths_in(command).gateway == _gateway(settings):
             yield _try(agent, path, command)
 
 
@@ -81,9 +88,13 @@ def _check_paths(settings: Settings, name: str, paths: HookPaths, again: str) ->
         yield wrong(name, f"{paths.python} cannot be run: every call is blocked", again)
     if paths.script.is_file() and not paths.script.samefile(client.__file__):
         yield wrong(name, f"{paths.script} is of another installation", again)
-    gateway = settings.state_dir.absolute() / "gateway.json"
-    if paths.gateway != gateway:
-        yield wrong(name, f"it asks the sidecar of {paths.gateway.parent}", again)
+    if paths.gateway != _gateway(settings):
+        told = f"it asks the sidecar of {paths.gateway.parent}, and was not tried"
+        yield wrong(name, told, again)
+
+
+def _gateway(settings: Settings) -> Path:
+    return settings.state_dir.absolute() / "gateway.json"
 
 
 def _check_switches(agent: Agent, project: Path | None) -> Iterator[Finding]:

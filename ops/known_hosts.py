@@ -45,6 +45,17 @@ def find_credentials(settings: Settings, name: str | None) -> Path:
     found = [path for host, path in known.items() if name in (None, host, host.partition("/")[2])]
     if len(found) == 1:
         return found[0]
-    there = ", ".join(known) or "none; add one with `pmcl host add NAME --scope S`"
-    wanted = "a host without a name" if name is None else f"host {name!r}"
-    raise HostNotFoundError(f"{wanted} is {len(found)} of the hosts here: {there}")
+    raise HostNotFoundError(_told(name, list(known), len(found)))
+
+
+def _told(name: str | None, known: list[str], found: int) -> str:
+    if not known:
+        return (
+            "there are no credentials of a host here: `pmcl host add NAME --scope S` makes some"
+            " (those that it wrote elsewhere with --out are named by their file)"
+        )
+    there = ", ".join(known)
+    if found == 0:
+        return f"no host {name!r} here, but {there}"
+    which = "host" if name is None else f"host {name!r}"
+    return f"which {which} is meant? say it with --host: {there}"

@@ -39,7 +39,8 @@ _VERBS: Final[dict[str, str]] = {
         "regulate remove rename reorganize repair replace rephrase reschedule reset resolve "
         "restart restore resume return revert rewrite set shorten solve star stop suspend swap "
         "switch sync toggle transfer translate troubleshoot turn undo unlock unmute unpin update "
-        "upgrade upsize use work reassign reject refactor implement clean convert control"
+        "upgrade upsize use work reassign reject refactor implement clean convert control "
+        "tidy simplify streamline polish shrink split extract inline deduplicate"
     ),
     "delete": (
         "abort block cancel clear close deactivate decline delete disable "

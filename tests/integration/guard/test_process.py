@@ -219,5 +219,5 @@ async def test_without_its_host_the_guard_starts_no_server(
     guard = guards.guard_of("nobody", TOY, TOY_LOG=str(log))
     async with raw(guard.command, guard.environment, tmp_path / "err") as toy:
         assert await toy.ends() == 1
-        assert "host 'nobody/a' is 0 of the hosts here" in toy.errors
+        assert "no host 'nobody/a' here" in toy.errors
         assert "at your service" not in toy.errors

@@ -172,5 +172,17 @@ def test_hooks_that_are_switched_off_are_told(
     assert any("no hook runs" in each.told and each.state == "wrong" for each in findings)
 
 
-def test_without_a_hook_there_is_nothing_to_say(tmp_path: Path) -> None:
-    assert found(tmp_path, tmp_path / "project") == {}
+@agents
+def test_a_hook_of_another_sidecar_is_not_tried(agent: Agent, tmp_path: Path) -> None:
+    """An approval that the call left there could not be denied from here."""
+    with gateway(tmp_path, saying(denying(agent))) as serving:
+        install(agent, None, serving)
+        findings = found(tmp_path / "elsewhere", tmp_path / "project")
+    assert f"canary.{agent.name}" not in findings
+    assert serving.requests == []
+
+
+def test_without_a_hook_that_is_what_is_told(tmp_path: Path) -> None:
+    [(name, (finding,))] = found(tmp_path, tmp_path / "project").items()
+    assert (name, finding.state) == ("hooks", "unknown")
+    assert "pmcl hook install" in finding.remedy

@@ -21,6 +21,8 @@ def asks(*texts: str) -> bool:
         "could you please also fix the docs?",
         "Let's move this into a package",
         "Explain what is wrong and fix it",
+        "Please read w0.md and then tidy it up",
+        "Show me w6.md and then simplify it",
         "Why does it fail? Fix it.",
         "Refactor it, but don't change the interface",
         "now do the same for fetch",
