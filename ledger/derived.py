@@ -1,15 +1,17 @@
 """What a State Check reads of derived state: which items stand, and how new they are; no content.
 
-It is read once for a host and then known, until an item is admitted or closed.
+What is of the scope, and the working state of each host, are read once and then known, until an
+item of the scope, or of the host, is admitted or closed.
 """
 
 from typing import Final
 
+from pmcl.contracts import ItemAdmitted, ItemClosed
 from pmcl.judgement import DerivedItems, DerivedState
 from pmcl.ledger.items import EVERY_VISIBILITY
 from pmcl.store import Row, Transaction, load_queries
 
-__all__ = ["standing"]
+__all__ = ["forget", "standing"]
 
 _queries = load_queries("pmcl.ledger", "derived")
 
@@ -19,10 +21,30 @@ _REMEMBERED: Final = ("memory", "belief", "lesson")
 
 def standing(tx: Transaction, scope: str, host: str) -> DerivedState:
     """Return which derived items of the scope, and which working state of the host, stand."""
-    return tx.recall(("derived.standing", scope, host), lambda: _read(tx, scope, host))
+    memories, contradictions = tx.recall(_of_scope(scope), lambda: _read_scope(tx, scope))
+    return DerivedState(
+        working_state=tx.recall(_of_host(scope, host), lambda: _read_host(tx, scope, host)),
+        memories=memories,
+        contradictions=contradictions,
+    )
 
 
-def _read(tx: Transaction, scope: str, host: str) -> DerivedState:
+def forget(tx: Transaction, event: ItemAdmitted | ItemClosed) -> None:
+    """Let what the item is part of be read anew; a working state ends by its own host's word."""
+    tx.forget(_of_scope(event.scope))
+    tx.forget(_of_host(event.scope, event.host))
+
+
+def _of_scope(scope: str) -> tuple[str, ...]:
+    return "derived.of_scope", scope
+
+
+def _of_host(scope: str, host: str) -> tuple[str, ...]:
+    return "derived.of_host", scope, host
+
+
+def _read_scope(tx: Transaction, scope: str) -> tuple[DerivedItems, DerivedItems]:
+    """Return the memories and the contradictions."""
     remembered: list[Row] = []
     contradicting: list[Row] = []
     for visibility in EVERY_VISIBILITY:
@@ -32,11 +54,11 @@ def _read(tx: Transaction, scope: str, host: str) -> DerivedState:
         contradicting += tx.all(
             _queries.contradicting, scope=scope, visibility=visibility, max_rows=_READ_MAX
         )
-    return DerivedState(
-        working_state=_items(tx.all(_queries.working_state, scope=scope, host=host), "item_id"),
-        memories=_items(remembered, "item_id"),
-        contradictions=_items(contradicting, "item_id", "other_id"),
-    )
+    return _items(remembered, "item_id"), _items(contradicting, "item_id", "other_id")
+
+
+def _read_host(tx: Transaction, scope: str, host: str) -> DerivedItems:
+    return _items(tx.all(_queries.working_state, scope=scope, host=host), "item_id")
 
 
 def _items(rows: list[Row], *names: str) -> DerivedItems:

@@ -312,7 +312,6 @@ def apply_admitted(tx: Transaction, event: ItemAdmitted) -> None:
         )
     named = (*event.evidence_ids, *event.counterevidence_ids)
     resting.rest(tx, event.scope, event.item_id, named)
-    tx.forget_all()  # what stands is known by scope and host
 
 
 def apply_closed(tx: Transaction, event: ItemClosed) -> None:
@@ -326,7 +325,6 @@ def apply_closed(tx: Transaction, event: ItemClosed) -> None:
         at_ms=event.at_ms,
     )
     assert changed == 1
-    tx.forget_all()
 
 
 def _encoded(ids: tuple[str, ...]) -> str:

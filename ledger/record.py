@@ -52,6 +52,7 @@ from pmcl.contracts import (
 from pmcl.ledger import (
     approvals,
     backups,
+    derived,
     erasures,
     evaluations,
     evidence,
@@ -121,6 +122,16 @@ def _lease_began(tx: Transaction, event: LeaseBegan) -> None:
     reflections.apply_began(tx, event)
 
 
+def _item_admitted(tx: Transaction, event: ItemAdmitted) -> None:
+    items.apply_admitted(tx, event)
+    derived.forget(tx, event)
+
+
+def _item_closed(tx: Transaction, event: ItemClosed) -> None:
+    items.apply_closed(tx, event)
+    derived.forget(tx, event)
+
+
 _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     ApprovalDenied: approvals.apply_denied,
     ApprovalExpired: approvals.apply_expired,
@@ -140,8 +151,8 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     HoldReleased: holds.apply_released,
     LeaseBegan: _lease_began,
     IdentityConfigured: identities.apply_configured,
-    ItemAdmitted: items.apply_admitted,
-    ItemClosed: items.apply_closed,
+    ItemAdmitted: _item_admitted,
+    ItemClosed: _item_closed,
     LeaseEnded: leases.apply_ended,
     LeaseRenewed: leases.apply_renewed,
     LessonDemoted: lessons.apply_demoted,

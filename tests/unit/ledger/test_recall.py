@@ -7,13 +7,16 @@ from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     BeginLease,
+    BeliefProposed,
     ConflictError,
     DisableLease,
     Heartbeat,
+    MemoryProposed,
     ResumeLease,
     StaleGenerationError,
+    WorkingStateProposed,
 )
-from pmcl.ledger import evidence, leases
+from pmcl.ledger import derived, evidence, leases
 from pmcl.outbox import inbox, journal
 from pmcl.store import Transaction
 from tests.unit.workers.desk import TTL_MS, Desk, Ledger
@@ -30,6 +33,7 @@ async def recalled(desk: Desk) -> Any:
             evidence.last_of_host(tx, desk.scope, desk.host),
             inbox.received(tx, desk.scope, desk.host, desk.epoch),
             journal.head(tx),
+            derived.standing(tx, desk.scope, desk.host),
         )
 
     def both(tx: Transaction) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -48,7 +52,7 @@ async def test_recalled_facts_follow_every_event(ledger: Ledger) -> None:
     lease, *_ = await recalled(desk)
     assert lease.generation == 1
     first = await desk.observe()
-    _, last, received, _ = await recalled(desk)
+    _, last, received, *_ = await recalled(desk)
     assert (last[0], received.through) == (first, 1)
     ledger.clock.now_ms += 1000
     await desk.say("heartbeat", Heartbeat)
@@ -71,7 +75,7 @@ async def test_recalled_numbers_follow_any_order(ledger: Ledger, desk: Desk) -> 
         desk.number = number - 1
         await desk.observe()
         await recalled(desk)
-    _, _, received, _ = await recalled(desk)
+    _, _, received, *_ = await recalled(desk)
     assert (received.through, received.beyond) == (5, ())
 
 
@@ -89,3 +93,49 @@ async def test_recalled_facts_outlive_refusals(ledger: Ledger, desk: Desk) -> No
     desk.epoch = ulid_now()
     await desk.begin(BeginLease)
     await recalled(desk)
+
+
+async def test_recalled_items_follow_admission_closing_and_other_hosts(
+    ledger: Ledger, desk: Desk
+) -> None:
+    other = Desk(ledger, host="other")
+    await other.begin()
+    for each in (desk, other):
+        await recalled(each)
+        seen = await each.observe()
+        await each.reflect(
+            MemoryProposed(text=f"{each.host} timed out", evidence_ids=(seen,)),
+            WorkingStateProposed(text=f"{each.host} has begun", evidence_ids=(seen,)),
+        )
+        await recalled(other)
+    *_, known = await recalled(desk)
+    (begun,) = known.working_state.ids
+    assert len(known.memories.ids) == 2
+    seen = await desk.observe()
+    await desk.reflect(
+        WorkingStateProposed(text="all is done", evidence_ids=(seen,)),
+        BeliefProposed(text="it is up", about="build", evidence_ids=(seen,)),
+    )
+    *_, known = await recalled(desk)
+    assert begun not in known.working_state.ids
+    await recalled(other)
+    (revised,) = await ledger.rows("SELECT item_id FROM items WHERE kind = 'belief'")
+    seen = await other.observe()
+    down = BeliefProposed(
+        text="it is down", about="build", evidence_ids=(seen,), replaces=revised["item_id"]
+    )
+    await other.reflect(down)
+    *_, known = await recalled(desk)
+    assert revised["item_id"] not in known.memories.ids
+
+
+async def test_recalled_facts_outlive_what_is_derived(ledger: Ledger, desk: Desk) -> None:
+    seen = await desk.observe()
+    await recalled(desk)
+    await ledger.writer.run(lambda tx: tx.remember(("any",), "known"))
+    await desk.reflect(MemoryProposed(text="the deploy timed out", evidence_ids=(seen,)))
+
+    def any_fact(tx: Transaction) -> str:
+        return tx.recall(("any",), lambda: "forgotten")
+
+    assert await ledger.writer.run(any_fact) == "known"
