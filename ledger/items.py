@@ -23,14 +23,12 @@ __all__ = [
     "contradicting",
     "known",
     "lapsed",
-    "lessons_of",
     "listed",
     "newest",
     "open_intentions",
     "relevant",
     "said",
     "shown",
-    "state_of",
     "working_ids",
     "working_state",
 ]
@@ -137,12 +135,6 @@ def said(tx: Transaction, scope: str, statement_key: str) -> str | None:
     return None if row is None else row["item_id"]
 
 
-def state_of(tx: Transaction, scope: str, item_id: str) -> str | None:
-    """Return whether an item is live, or how it ended; None when the scope has no such item."""
-    row = tx.one(_queries.find, scope=scope, item_id=item_id)
-    return None if row is None else row["state"]
-
-
 def newest(
     tx: Transaction,
     scope: str,
@@ -178,12 +170,6 @@ def working_state(
 def working_ids(tx: Transaction, scope: str, host: str) -> list[str]:
     """Return the live working states of a host: one at most, once those before are closed."""
     return [row["item_id"] for row in tx.all(_queries.working_ids, scope=scope, host=host)]
-
-
-def lessons_of(tx: Transaction, scope: str, fingerprint: str, max_rows: int) -> list[Item]:
-    """Return the newest lessons that reflection drew for an action, mature or not."""
-    rows = tx.all(_queries.lessons_of, scope=scope, fingerprint=fingerprint, max_rows=max_rows)
-    return [_item(row) for row in rows]
 
 
 def contradicting(

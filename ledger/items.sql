@@ -29,8 +29,6 @@ CREATE TABLE items (
 -- Nothing is said twice at the same time.
 CREATE UNIQUE INDEX items_said ON items (scope, statement_key) WHERE state = 'live';
 CREATE INDEX items_live ON items (scope, kind, visibility, place) WHERE state = 'live';
-CREATE INDEX items_of_fingerprint ON items (scope, fingerprint, place)
-    WHERE state = 'live' AND fingerprint IS NOT NULL;
 CREATE INDEX items_lapsing ON items (admitted_at)
     WHERE state = 'live' AND kind = 'recommendation';
 
@@ -87,12 +85,6 @@ ORDER BY i.place DESC LIMIT :max_rows;
 SELECT item_id FROM items
 WHERE scope = :scope AND kind = 'working_state' AND visibility IN ('local_only', 'shareable')
     AND state = 'live' AND host = :host;
-
--- name: lessons_of
-SELECT i.*, p.content, p.payload FROM items AS i
-CROSS JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
-WHERE i.scope = :scope AND i.fingerprint = :fingerprint AND i.state = 'live'
-ORDER BY i.place DESC LIMIT :max_rows;
 
 -- name: contradicting
 -- The newest contradictions of which both sides still stand.
