@@ -13,6 +13,7 @@ from pmcl.contracts import ItemAdmitted, ItemClosed, ItemKind, Proposed, Visibil
 from pmcl.judgement import Finds, KnownItem, most_telling, rank, words_to_ask
 from pmcl.ledger import resting
 from pmcl.ledger.payloads import mark_words
+from pmcl.ledger.proposals import read_proposal
 from pmcl.store import Reader, Row, Transaction, load_queries
 
 __all__ = [
@@ -45,9 +46,6 @@ _READ_MAX: Final = 64
 _NEWEST_MAX: Final = 16
 _RECALLED: Final[tuple[ItemKind, ...]] = ("belief", "lesson", "memory")
 
-_ids = msgspec.json.Decoder(tuple[str, ...])
-_said = msgspec.json.Decoder(Proposed)
-
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
     """An item as it stands.
@@ -79,43 +77,12 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     closed_at: int | None
     erased: bool
     said: Proposed | None
-    payload: int = 0
+    payload: int
 
     @property
     def text(self) -> str:
         """Its statement; empty when that is gone."""
         return "" if self.said is None else self.said.text
-
-
-_SHOWN: Final = tuple(
-    name
-    for name in Item.__struct_fields__
-    if name
-    not in {
-        "contradicts",
-        "counterevidence_ids",
-        "erased",
-        "evidence_ids",
-        "payload",
-        "said",
-        "simulated",
-    }
-)
-
-
-def _item(row: Row) -> Item:
-    names = row.keys()
-    content = row["content"]
-    return Item(
-        **{name: row[name] for name in _SHOWN},
-        evidence_ids=_ids.decode(row["evidence_ids"]),
-        counterevidence_ids=_ids.decode(row["counterevidence_ids"]),
-        contradicts=_ids.decode(row["contradicts"]),
-        simulated=bool(row["simulated"]),
-        erased=bool(row["erased"]),
-        said=None if content is None else _said.decode(content),
-        payload=row["payload"] if "payload" in names else 0,
-    )
 
 
 def known(tx: Transaction, scope: str, item_ids: Iterable[str]) -> dict[str, KnownItem]:
@@ -208,7 +175,7 @@ def relevant(
     finds = [_holding(tx, scope, word, last["payload"], visible) for word in words_to_ask(question)]
     wanted = most_telling(finds, _READ_MAX)
     rows = tx.all(_queries.numbered, scope=scope, payloads=msgspec.json.encode(wanted).decode())
-    items = [_item(row) for row in rows]
+    items = [read_proposal(Item, row) for row in rows]
     items = [item for item in items if item.visibility in visible and item.kind in _RECALLED]
     by_number = {item.payload: item for item in items}
     for kind in _RECALLED:
@@ -233,7 +200,7 @@ def _merged(
     items: list[Item] = []
     for visibility in visible:
         rows = tx.all(text, visibility=visibility, max_rows=max_rows, **params)
-        items += [_item(row) for row in rows]
+        items += [read_proposal(Item, row) for row in rows]
     items.sort(key=lambda item: item.payload, reverse=True)
     return items[:max_rows]
 
@@ -256,13 +223,13 @@ async def listed(
     rows = await reader.all(
         _queries.listed, scope=scope, kind=kind, closed=closed, before=before, max_rows=max_rows
     )
-    return [(row["place"], _item(row)) for row in rows]
+    return [(row["place"], read_proposal(Item, row)) for row in rows]
 
 
 async def shown(reader: Reader, item_id: str) -> Item | None:
     """Return an item."""
     row = await reader.one(_queries.shown, item_id=item_id)
-    return None if row is None else _item(row)
+    return None if row is None else read_proposal(Item, row)
 
 
 def apply_admitted(tx: Transaction, event: ItemAdmitted) -> None:

@@ -109,14 +109,14 @@ ORDER BY rowid DESC LIMIT :max_rows;
 SELECT coalesce(max(payload), 0) AS payload FROM payloads;
 
 -- name: listed
-SELECT i.*, p.content FROM items AS i
+SELECT i.*, p.content, coalesce(p.payload, 0) AS payload FROM items AS i
 LEFT JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
 WHERE i.place < :before AND (:scope IS NULL OR i.scope = :scope)
     AND (:kind IS NULL OR i.kind = :kind) AND (:closed OR i.state = 'live')
 ORDER BY i.place DESC LIMIT :max_rows;
 
 -- name: shown
-SELECT i.*, p.content FROM items AS i
+SELECT i.*, p.content, coalesce(p.payload, 0) AS payload FROM items AS i
 LEFT JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id
 WHERE i.item_id = :item_id;
 

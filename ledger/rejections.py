@@ -1,20 +1,18 @@
 """Rejections: proposals that were not admitted, each once for each reason why not."""
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from pmcl.contracts import ProposalRejected, Proposed
 from pmcl.ledger import resting
-from pmcl.store import Reader, Row, Transaction, load_queries
+from pmcl.ledger.proposals import read_proposal
+from pmcl.store import Reader, Transaction, load_queries
 
 __all__ = ["Rejection", "apply_rejected", "is_known", "listed", "shown"]
 
 _queries = load_queries("pmcl.ledger", "rejections")
 SCHEMA: Final = _queries.schema
-
-_ids = msgspec.json.Decoder(tuple[str, ...])
-_said = msgspec.json.Decoder(Proposed)
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,16 +37,6 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True):
     said: Proposed | None
 
 
-def _rejection(row: Row) -> Rejection:
-    decoded: dict[str, Any] = {
-        "evidence_ids": _ids.decode(row["evidence_ids"]),
-        "erased": bool(row["erased"]),
-        "said": None if row["content"] is None else _said.decode(row["content"]),
-    }
-    plain = {name: row[name] for name in Rejection.__struct_fields__ if name not in decoded}
-    return Rejection(**plain, **decoded)
-
-
 def is_known(tx: Transaction, scope: str, statement_key: str, code: str) -> bool:
     """Return whether just this was rejected for just that reason before."""
     found = tx.one(_queries.known, scope=scope, statement_key=statement_key, code=code)
@@ -62,13 +50,13 @@ async def listed(
     rows = await reader.all(
         _queries.listed, scope=scope, kind=kind, before=before, max_rows=max_rows
     )
-    return [(row["place"], _rejection(row)) for row in rows]
+    return [(row["place"], read_proposal(Rejection, row)) for row in rows]
 
 
 async def shown(reader: Reader, proposal_id: str) -> Rejection | None:
     """Return a rejection."""
     row = await reader.one(_queries.shown, proposal_id=proposal_id)
-    return None if row is None else _rejection(row)
+    return None if row is None else read_proposal(Rejection, row)
 
 
 def apply_rejected(tx: Transaction, event: ProposalRejected) -> None:

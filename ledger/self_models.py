@@ -4,13 +4,14 @@ Version 0 exists in every scope and says nothing. No version follows it but by a
 evolution clock, and a proposal is no commit.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from pmcl.contracts import EvolutionProposed, Proposed
 from pmcl.ledger import resting
-from pmcl.store import Reader, Row, Transaction, load_queries
+from pmcl.ledger.proposals import read_proposal
+from pmcl.store import Reader, Transaction, load_queries
 
 __all__ = [
     "FIRST_VERSION",
@@ -27,9 +28,6 @@ FIRST_VERSION: Final = "self-model/0"
 
 _queries = load_queries("pmcl.ledger", "self_models")
 SCHEMA: Final = _queries.schema
-
-_ids = msgspec.json.Decoder(tuple[str, ...])
-_said = msgspec.json.Decoder(Proposed)
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,17 +54,6 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     said: Proposed | None
 
 
-def _change(row: Row) -> Change:
-    decoded: dict[str, Any] = {
-        "evidence_ids": _ids.decode(row["evidence_ids"]),
-        "erased": bool(row["erased"]),
-        "simulated": bool(row["simulated"]),
-        "said": None if row["content"] is None else _said.decode(row["content"]),
-    }
-    plain = {name: row[name] for name in Change.__struct_fields__ if name not in decoded}
-    return Change(**plain, **decoded)
-
-
 def current(tx: Transaction, scope: str) -> str:
     """Return the id of the scope's self-model version."""
     return FIRST_VERSION
@@ -90,13 +77,13 @@ async def listed(
 ) -> list[tuple[int, Change]]:
     """Return changes that wait, with their place, newest first."""
     rows = await reader.all(_queries.listed, scope=scope, before=before, max_rows=max_rows)
-    return [(row["place"], _change(row)) for row in rows]
+    return [(row["place"], read_proposal(Change, row)) for row in rows]
 
 
 async def shown(reader: Reader, proposal_id: str) -> Change | None:
     """Return a change that waits."""
     row = await reader.one(_queries.shown, proposal_id=proposal_id)
-    return None if row is None else _change(row)
+    return None if row is None else read_proposal(Change, row)
 
 
 def apply_proposed(tx: Transaction, event: EvolutionProposed) -> None:
