@@ -8,7 +8,7 @@ from typing import Final
 
 from pmcl.contracts import ItemAdmitted, ItemClosed
 from pmcl.judgement import DerivedItems, DerivedState
-from pmcl.ledger.items import EVERY_VISIBILITY
+from pmcl.ledger import items
 from pmcl.store import Row, Transaction, load_queries
 
 __all__ = ["forget", "standing"]
@@ -46,15 +46,12 @@ def _of_host(scope: str, host: str) -> tuple[str, ...]:
 def _read_scope(tx: Transaction, scope: str) -> tuple[DerivedItems, DerivedItems]:
     """Return the memories and the contradictions."""
     remembered: list[Row] = []
-    contradicting: list[Row] = []
-    for visibility in EVERY_VISIBILITY:
+    for visibility in items.EVERY_VISIBILITY:
         for kind in _REMEMBERED:
             params = {"scope": scope, "kind": kind, "visibility": visibility}
             remembered += tx.all(_queries.newest, **params, max_rows=_READ_MAX)
-        contradicting += tx.all(
-            _queries.contradicting, scope=scope, visibility=visibility, max_rows=_READ_MAX
-        )
-    return _items(remembered, "item_id"), _items(contradicting, "item_id", "other_id")
+    contradictions = items.contradictions(tx, scope, _READ_MAX, items.EVERY_VISIBILITY)
+    return _items(remembered, "item_id"), _items(contradictions, "item_id", "other_id")
 
 
 def _read_host(tx: Transaction, scope: str, host: str) -> DerivedItems:

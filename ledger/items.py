@@ -22,6 +22,7 @@ __all__ = [
     "apply_admitted",
     "apply_closed",
     "contradicting",
+    "contradictions",
     "known",
     "lapsed",
     "listed",
@@ -146,16 +147,23 @@ def contradicting(
     visible: Sequence[Visibility] = EVERY_VISIBILITY,
 ) -> list[tuple[str, str]]:
     """Return pairs of live beliefs that cannot both hold, the newest first."""
-    found: list[Row] = []
-    for visibility in visible:
-        found += tx.all(
+    found = contradictions(tx, scope, max_rows, visible)
+    found.sort(key=lambda row: row["admitted_at"], reverse=True)
+    return [(row["item_id"], row["other_id"]) for row in found[:max_rows]]
+
+
+def contradictions(
+    tx: Transaction, scope: str, max_rows: int, visible: Sequence[Visibility]
+) -> list[Row]:
+    """Return the newest contradictions of beliefs of each visibility, `max_rows` of each."""
+    return [
+        row
+        for visibility in visible
+        for row in tx.all(
             _queries.contradicting, scope=scope, visibility=visibility, max_rows=max_rows
         )
-    found.sort(key=lambda row: row["admitted_at"], reverse=True)
-    pairs = [
-        (row["item_id"], row["other_id"]) for row in found if row["other_visibility"] in visible
+        if row["other_visibility"] in visible
     ]
-    return pairs[:max_rows]
 
 
 def relevant(
