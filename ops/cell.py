@@ -25,10 +25,12 @@ from pmcl.bus import (
     rewind_consumers,
     run_server,
 )
+from pmcl.contracts import limits
 from pmcl.hosts.hooks import built_in_rules
 from pmcl.judgement import EffectRules
 from pmcl.ledger import LedgerKey, ledger_config
 from pmcl.ops.crew import crew_of
+from pmcl.ops.criticising import critic_wait_ms
 from pmcl.ops.gateway import load_gateway, open_gateway
 from pmcl.ops.record.eraser import Eraser
 from pmcl.ops.record.folding import fold_tail, take_back
@@ -181,4 +183,8 @@ async def _caught_up(
 
 
 def _limits(settings: Settings) -> RequestLimits:
-    return RequestLimits(cell=settings.queue_cell, host=settings.queue_host)
+    return RequestLimits(
+        cell=settings.queue_cell,
+        host=settings.queue_host,
+        budget_ms=limits.CLIENT_DEADLINE_MS + critic_wait_ms(settings),
+    )

@@ -1,5 +1,6 @@
 """The `pmcl` command. An error is one clear line; exit codes are those of docs/commands.md."""
 
+import os
 import sys
 from typing import Final
 
@@ -30,3 +31,7 @@ def main() -> None:
         sys.exit(_FAILED)
     except KeyboardInterrupt:
         sys.exit(_STOPPED)
+    except BrokenPipeError:
+        # Whoever read has enough; what is still buffered must not fail again at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_FAILED)

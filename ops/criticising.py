@@ -9,7 +9,7 @@ from pmcl.ops.reflection import endpoint_config
 from pmcl.ops.settings import Settings, SettingsError
 from pmcl.workers import CriticUse
 
-__all__ = ["critic_use"]
+__all__ = ["critic_use", "critic_wait_ms"]
 
 
 def critic_use(settings: Settings) -> CriticUse | None:
@@ -30,5 +30,13 @@ def critic_use(settings: Settings) -> CriticUse | None:
     return CriticUse(
         critic=ModelCritic(ModelEndpoint(config)),
         required=settings.critic == "required",
-        within_ms=2 * settings.critic_deadline_ms,  # the endpoint's own end counts as a failure
+        within_ms=critic_wait_ms(settings),
     )
+
+
+def critic_wait_ms(settings: Settings) -> int:
+    """Return how much longer a request may take for the critic's sake, milliseconds.
+
+    It is twice the endpoint's own time, whose end must come first to count as a failure.
+    """
+    return 0 if settings.critic == "off" else 2 * settings.critic_deadline_ms

@@ -13,7 +13,7 @@ from pmcl.contracts import LedgerError
 from pmcl.judgement import judge
 from pmcl.ledger import evaluations
 from pmcl.ledger.evaluations import Judged
-from pmcl.ops.console import console
+from pmcl.ops.console import console, shown_whole
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
@@ -104,7 +104,8 @@ def judgement_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     tool = request["tool"]
     yield "evaluation", evaluation["evaluation_id"]
     yield "asked by", f"{report['scope']}/{report['host']}, generation {request['generation']}"
-    yield "call", f"{request['kind']} {tool['server']}/{tool['name']}, call {request['call_id']}"
+    called = shown_whole(f"{tool['server']}/{tool['name']}")
+    yield "call", f"{request['kind']} {called}, call {request['call_id']}"
     yield "goal", _shown(request["goal"])
     yield "arguments", _shown(request["arguments"])
     for index, step in enumerate(request.get("steps", ())):
@@ -115,7 +116,7 @@ def judgement_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for reason in evaluation["reasons"]:
         yield "reason", reason
     if evaluation["revision_request"]:
-        yield "revision", evaluation["revision_request"]
+        yield "revision", _shown(evaluation["revision_request"])
     yield from _check_lines("state", evaluation["state_check"])
     yield from _check_lines("plan", evaluation["plan_check"])
     yield from _check_lines("execution", evaluation["execution_check"])
@@ -137,5 +138,5 @@ def _shown(value: Any) -> str:
         return "missing"
     if value in ([], (), {}):
         return "none"
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    text = shown_whole(value)
     return text if len(text) <= _VALUE_CHARS else text[:_VALUE_CHARS] + "…"

@@ -6,7 +6,7 @@ is used and no redirect is followed, so a question goes to the address that was 
 Source: the chat completions of the OpenAI API, as llama.cpp, Ollama and vLLM serve them.
 """
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import anyio
 import httpx
@@ -18,6 +18,8 @@ from pmcl.workers.providers.locality import local_url
 __all__ = ["Answer", "EndpointConfig", "ModelEndpoint", "ModelError"]
 
 _ANSWER_MAX_BYTES: Final = 256 * 1024
+_TOKENS_MAX: Final = 10_000_000
+"""More in one answer is no count; sums of them must stay within what a table holds."""
 PROMPT_TOKENS_MAX: Final = 8_192
 """What the longest prompt here takes, a character a token; what it really took is charged."""
 
@@ -87,7 +89,7 @@ class _Choice(msgspec.Struct):
 
 
 class _Usage(msgspec.Struct):
-    total_tokens: int = 0
+    total_tokens: Annotated[int, msgspec.Meta(le=_TOKENS_MAX)] = 0
 
 
 class _Completion(msgspec.Struct):
@@ -117,7 +119,10 @@ class ModelEndpoint:
 
     async def _post(self, question: dict[str, Any]) -> bytes:
         key = self.config.key
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        # Unpacked, a small answer may be of any size; so it must come as it is.
+        headers = {"Accept-Encoding": "identity"}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
         try:
             async with (
                 httpx.AsyncClient(trust_env=False, timeout=None) as client,  # noqa: S113 - bounded above
@@ -125,8 +130,10 @@ class ModelEndpoint:
             ):
                 if response.status_code != httpx.codes.OK:
                     raise self._unheard(f"status_{response.status_code}")
+                if response.headers.get("Content-Encoding", "identity") != "identity":
+                    raise self._unheard("encoded")
                 body = bytearray()
-                async for chunk in response.aiter_bytes():
+                async for chunk in response.aiter_raw():
                     body += chunk
                     if len(body) > _ANSWER_MAX_BYTES:
                         raise self._unheard("too_large")
@@ -137,7 +144,7 @@ class ModelEndpoint:
     def _read(self, body: bytes) -> Answer:
         try:
             completion = _completions.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ModelError("malformed", self.config.reservation, discarded=True) from error
         used = self._used(completion.usage)
         if not completion.choices:

@@ -65,6 +65,19 @@ async def test_an_unknown_evaluation_is_named(room: Room) -> None:
         await judge_again(room.settings, "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 
 
+async def test_what_does_not_print_is_escaped(room: Room) -> None:
+    report = await judge_again(room.settings, await _evaluated(room))
+    report["request"]["goal"] = "\u202eevil\x1b[2J"
+    report["request"]["tool"]["name"] = "a\x00b\x1b[2J"
+
+    with console.capture() as printed:
+        show_judgement(report)
+
+    text = printed.get()
+    assert "\\u202eevil\\x1b[2J" in text
+    assert {"\u202e", "\x00", "\x1b"}.isdisjoint(text)
+
+
 async def test_the_explanation_names_every_check_and_says_what_is_missing(room: Room) -> None:
     report: dict[str, Any] = await judge_again(room.settings, await _evaluated(room))
 

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -15,3 +16,23 @@ def test_nothing_is_cut_in_a_pipe() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env={}
     )
     assert "x" * 300 in done.stdout
+
+
+UNREAD = """
+from pmcl.ops import cli
+from pmcl.ops.console import print_json
+cli.app = lambda **_: print_json("x" * 100)
+cli.main()
+"""
+
+
+def test_a_reader_that_has_enough_gets_no_traceback() -> None:
+    """Closed at once, as by `| true`: Python ignores SIGPIPE, so the write fails."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-c", UNREAD]
+    with os.fdopen(writing, "wb") as unread:
+        done = subprocess.run(
+            command, stdout=unread, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "")

@@ -1,5 +1,6 @@
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
@@ -12,6 +13,7 @@ from pmcl.contracts import (
     Kind,
     Observation,
     Refused,
+    Void,
     encode,
 )
 from pmcl.outbox import UnitOfWork
@@ -231,3 +233,25 @@ async def test_other_messages_pass_a_poison_message(ledger: Ledger, desk: Desk) 
     said = [await desk.tell(handler, desk.observation(summary=each)) for each in summaries]
     assert said == [b"+ACK", b"-NAK", b"+ACK"]
     assert len(await ledger.events(EvidenceRecorded)) == 2
+
+
+async def test_a_void_waits_for_the_observation_that_was_stored_before_it(
+    ledger: Ledger, desk: Desk
+) -> None:
+    """A long text is read in a thread, and a void prepares nothing."""
+    await desk.begin()
+    long = desk.observation(detail="a long text, which is read. " * 3000)
+    at_once = [
+        Message(
+            subject="pmcl.v1.observation.team.desk",
+            data=encode(body),
+            headers={"Pmcl-Epoch": desk.epoch, "Pmcl-Number": "1"},
+        )
+        for body in (long, Void(), Void(lost=True))
+    ]
+    async with anyio.create_task_group() as tasks:
+        for message in at_once:
+            tasks.start_soon(desk.observer.handle, ledger.delivery(message)[0])
+    (recorded,) = await ledger.events(EvidenceRecorded)
+    assert recorded.evidence_id == long.evidence_id
+    assert await _through(ledger) == 1

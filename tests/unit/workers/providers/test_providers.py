@@ -1,6 +1,7 @@
 """A model's address that answers as it is told: what is kept of it, and what it was told."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
 from typing import Any, Literal
@@ -172,6 +173,9 @@ async def test_a_question_has_a_schema_with_lengths_and_names(model: Model) -> N
         ({"finish_reason": None}, "cut"),
         ({"body": b"<html>"}, "malformed"),
         ({"body": b'{"choices": []}'}, "empty"),
+        ({"body": b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"}, "malformed"),
+        ({"usage": {"total_tokens": 2**63 - 1}}, "malformed"),
+        ({"usage": {"total_tokens": 10**30}}, "malformed"),
         ({"content": ""}, "empty"),
         ({"content": "I think that"}, "schema"),
         ({"content": said(kind="policy")}, "schema"),
@@ -222,6 +226,15 @@ async def test_a_silent_model_is_left_in_time(model: Model) -> None:
 async def test_an_endless_answer_is_cut(model: Model) -> None:
     model.body = b" " * (256 * 1024 + 1)
     assert (await refused(model)).reason == "too_large"
+
+
+async def test_an_answer_is_never_unpacked(model: Model) -> None:
+    """A few hundred bytes can unpack to any size."""
+    model.status = "200 OK\r\nContent-Encoding: gzip"
+    model.body = gzip.compress(model.answer())
+    error = await refused(model)
+    assert (error.reason, error.discarded) == ("encoded", False)
+    assert "accept-encoding: identity" in model.asked[0][0].lower()
 
 
 async def test_nobody_behind_the_address_is_a_failure() -> None:
