@@ -49,9 +49,10 @@ def find_credentials(settings: Settings, name: str | None) -> Path:
 
 
 def _told(name: str | None, known: list[str], found: int) -> str:
+    whose = "a host" if name is None else f"host {name!r}"
     if not known:
         return (
-            "there are no credentials of a host here: `pmcl host add NAME --scope S` makes some"
+            f"there are no credentials of {whose} here: `pmcl host add NAME --scope S` makes some"
             " (those that it wrote elsewhere with --out are named by their file)"
         )
     there = ", ".join(known)
