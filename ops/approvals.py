@@ -23,6 +23,7 @@ from pmcl.contracts import (
 )
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.lines import print_lines
 from pmcl.ops.settings import Settings
 
 __all__ = [
@@ -94,12 +95,7 @@ def show_approvals(found: Approvals) -> None:
 
 def show_approval(found: ShownApproval) -> None:
     """Print one approval for people: who asks, for exactly what, and why it was held."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in approval_lines(found):
-        table.add_row(name, text)
-    console.print(table, markup=False)
+    print_lines(approval_lines(found))
 
 
 def approval_lines(found: ShownApproval) -> Iterator[tuple[str, str]]:

@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 from rich.table import Table
 
-from pmcl.contracts import LedgerError
 from pmcl.judgement import Prediction, Score, score
 from pmcl.ops.console import console
+from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import Reader, Row, load_queries, open_reader
 
@@ -78,8 +78,7 @@ async def read_calibration(
     Raises:
         LedgerError: there is no ledger.
     """
-    if not settings.ledger_path.exists():
-        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
+    check_ledger(settings)
     groups: dict[str, dict[str, _Group]] = defaultdict(lambda: defaultdict(_Group))
     async with open_reader(settings.ledger_path) as reader:
         async for row in _known(reader, scope, effect):

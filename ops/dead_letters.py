@@ -25,6 +25,7 @@ from pmcl.contracts import (
 from pmcl.judgement import redact
 from pmcl.ops.asking import Operator, open_operator, operator_label
 from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.lines import print_lines
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import reach_bus
 from pmcl.ops.settings import Settings
@@ -299,12 +300,7 @@ def show_letters(found: dict[str, Any]) -> None:
 
 def show_letter(found: dict[str, Any]) -> None:
     """Print one letter for people, secrets marked."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in letter_lines(found):
-        table.add_row(name, text)
-    console.print(table, markup=False)
+    print_lines(letter_lines(found))
 
 
 def letter_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,8 @@ from pmcl.judgement import fallback_resource
 from pmcl.ledger import LedgerKey
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.lines import print_lines, shown_resources
+from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key
 from pmcl.store import Row, load_queries, open_reader
@@ -107,8 +109,7 @@ async def read_hold(settings: Settings, hold_id: str) -> HoldView:
 
 
 def _key(settings: Settings) -> LedgerKey:
-    if not settings.ledger_path.exists():
-        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
+    check_ledger(settings)
     return ledger_key(settings.state_dir, make=False)
 
 
@@ -170,12 +171,7 @@ def show_holds(found: dict[str, Any]) -> None:
 
 def show_hold(hold: HoldView) -> None:
     """Print one hold for people."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in hold_lines(hold):
-        table.add_row(name, text)
-    console.print(table, markup=False)
+    print_lines(hold_lines(hold))
 
 
 def hold_lines(hold: HoldView) -> Iterator[tuple[str, str]]:
@@ -202,4 +198,4 @@ def hold_lines(hold: HoldView) -> Iterator[tuple[str, str]]:
 def _resources(hold: HoldView) -> str:
     if hold.resources is None:
         return f"{len(hold.resource_keys)} resources whose names were erased"
-    return ", ".join(f"{item.kind} {shown_whole(item.value)}" for item in hold.resources)
+    return shown_resources(hold.resources)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import LedgerError
 from pmcl.judgement import judge
 from pmcl.ledger import evaluations
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_whole
+from pmcl.ops.lines import print_lines
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
@@ -83,12 +83,7 @@ def _differences(path: str, one: Any, other: Any) -> Iterator[tuple[str, Any, An
 
 def show_judgement(report: dict[str, Any]) -> None:
     """Print what was asked, what each check found, and whether judging again agrees."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in judgement_lines(report):
-        table.add_row(name, text)
-    console.print(table, markup=False)
+    print_lines(judgement_lines(report))
     if report["same"]:
         console.print("Judged again from the stored inputs: the same, field for field.")
         return

@@ -5,10 +5,12 @@ from typing import Any, Final
 import msgspec
 from rich.table import Table
 
-from pmcl.contracts import LedgerError, Resource
+from pmcl.contracts import Resource
 from pmcl.judgement import LESSON_MATURE_FROM, fallback_resource
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.lines import shown_resources
+from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import Reader, Row, load_queries, open_reader
 
@@ -60,8 +62,7 @@ async def list_lessons(
     Raises:
         LedgerError: there is no ledger.
     """
-    if not settings.ledger_path.exists():
-        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
+    check_ledger(settings)
     async with open_reader(settings.ledger_path) as reader:
         rows = await reader.all(_queries.listed, scope=scope, state=state, max_rows=_LISTED_MAX + 1)
         lessons = [await _view(reader, row) for row in rows[:_LISTED_MAX]]
@@ -106,15 +107,9 @@ def show_lessons(found: dict[str, Any]) -> None:
             f"{len(lesson.runs)} of {LESSON_MATURE_FROM}",
             lesson.scope,
             shown_whole(f"{lesson.server}/{lesson.tool}"),
-            _named(lesson.resources),
-            shown_time(lesson.changed_at, "%d %H:%M") + (f" {lesson.reason or ''}"),
+            "-" if lesson.resources is None else shown_resources(lesson.resources),
+            f"{shown_time(lesson.changed_at, '%d %H:%M')} {lesson.reason or ''}",
         )
     console.print(table, markup=False)
     if found["more"]:
         console.print("There are more: narrow it with --scope or --state.")
-
-
-def _named(resources: tuple[Resource, ...] | None) -> str:
-    if resources is None:
-        return "-"
-    return ", ".join(f"{item.kind} {shown_whole(item.value)}" for item in resources)

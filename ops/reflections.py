@@ -10,6 +10,8 @@ from rich.table import Table
 from pmcl.contracts import LedgerError
 from pmcl.judgement import Breaker, GateLimits, breaker
 from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.lines import print_lines
+from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.reflection import reflection_config
 from pmcl.ops.settings import Settings
 from pmcl.store import Row, load_queries, open_reader
@@ -94,7 +96,7 @@ async def list_reflections(
     Raises:
         LedgerError: there is no ledger.
     """
-    _check(settings)
+    check_ledger(settings)
     whose = {"scope": scope, "host": host}
     async with open_reader(settings.ledger_path) as reader:
         rows = await reader.all(_queries.listed, **whose, result=result, max_rows=_LISTED_MAX + 1)
@@ -110,17 +112,12 @@ async def list_reflections(
 
 async def read_reflection(settings: Settings, cycle_id: str) -> CycleView:
     """Return one cycle. Raises as `list_reflections`, and when there is none."""
-    _check(settings)
+    check_ledger(settings)
     async with open_reader(settings.ledger_path) as reader:
         row = await reader.one(_queries.one, cycle_id=cycle_id)
     if row is None:
         raise LedgerError(f"cycle {cycle_id!r} is not in this ledger: see `pmcl reflections list`")
     return _cycle(row)
-
-
-def _check(settings: Settings) -> None:
-    if not settings.ledger_path.exists():
-        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
 
 
 def _cycle(row: Row) -> CycleView:
@@ -192,12 +189,7 @@ def _waits(host: HostView) -> Iterator[str]:
 
 def show_cycle(cycle: CycleView) -> None:
     """Print one cycle for people."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in _lines(cycle):
-        table.add_row(name, text)
-    console.print(table, markup=False)
+    print_lines(_lines(cycle))
 
 
 def _lines(cycle: CycleView) -> Iterator[tuple[str, str]]:
