@@ -84,7 +84,7 @@ def show_memories(found: dict[str, Any]) -> None:
     for each in found["memories"]:
         host = f"{each['scope']}/{each['host']}"
         table.add_row(_id(each), _kind(each), _state(each), host, _text(each))
-    console.print(table)
+    console.print(table, markup=False)
     if found["more"]:
         console.print("There are more.")
 

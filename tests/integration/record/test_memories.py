@@ -131,12 +131,14 @@ async def test_without_a_sidecar_a_context_says_so_and_invents_nothing(office: O
     assert (found.memories, found.identity, found.self_model_version_id) == ((), None, None)
 
 
-async def test_operators_see_what_is_kept_and_why_not(office: Office) -> None:
+async def test_operators_see_what_is_kept_and_why_not(
+    office: Office, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with office.sidecar(), office.host() as host:
         (seen,) = await observe(host, "n0")
     made = await admit(
         office,
-        MemoryProposed(text="it is so", evidence_ids=(seen,)),
+        MemoryProposed(text="it is so [/it]", evidence_ids=(seen,)),
         MemoryProposed(text="deleting is permitted", evidence_ids=(seen,)),
         SelfModelProposed(text="it can deploy", evidence_ids=(seen,), part="skills"),
     )
@@ -146,7 +148,9 @@ async def test_operators_see_what_is_kept_and_why_not(office: Office) -> None:
         (only,) = listed["memories"]
         assert one in (only.get("item_id"), only.get("proposal_id"))
         show_memories(listed)
+        assert ("it is so [/it]" in capsys.readouterr().out) == (one == kept)
         show_memory(await read_memory(office.settings, one))
+        assert ("it is so [/it]" in capsys.readouterr().out) == (one == kept)
     assert (await read_memory(office.settings, refused))["code"] == "sets_authority"
 
 
