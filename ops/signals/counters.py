@@ -4,8 +4,8 @@ No scope, host, tool or content is a label. Each label's values are codes of our
 is bounded. Counting starts at nothing with the process.
 """
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Final
 
 import msgspec
@@ -47,6 +47,13 @@ _linked = msgspec.json.Decoder(_Linked)
 _refused = msgspec.json.Decoder(_Refused)
 
 
+def _counter(
+    registry: CollectorRegistry, name: str, told: str, labels: Sequence[str]
+) -> Callable[..., Counter]:
+    """Return what finds a counter by its labels."""
+    return cache(Counter(name, told, labels, registry=registry).labels)
+
+
 class Counters:
     """Counters and histograms of one cell, in its registry.
 
@@ -64,45 +71,29 @@ class Counters:
             self._verdicts(status, "inspect_local")
         self._refused("dead_lettered")
         for identity in ("relay", "worker"):
-            self._reconnects.labels(identity)
+            self._reconnects(identity)
 
     def _count_rows(self, registry: CollectorRegistry) -> None:
-        events = Counter("pmcl_events", "Events committed, by name.", ["name"], registry=registry)
-        self._events = cache(events.labels)
-        verdicts = Counter(
-            "pmcl_verdicts",
-            "Verdicts committed, by status and effect.",
-            ["status", "effect"],
-            registry=registry,
+        counter = partial(_counter, registry)
+        self._events = counter("pmcl_events", "Events committed, by name.", ["name"])
+        self._verdicts = counter(
+            "pmcl_verdicts", "Verdicts committed, by status and effect.", ["status", "effect"]
         )
-        self._verdicts = cache(verdicts.labels)
-        reasons = Counter(
-            "pmcl_verdict_reasons",
-            "Reasons of verdicts, each once a verdict.",
-            ["reason"],
-            registry=registry,
+        self._reasons = counter(
+            "pmcl_verdict_reasons", "Reasons of verdicts, each once a verdict.", ["reason"]
         )
-        self._reasons = cache(reasons.labels)
-        outcomes = Counter(
+        self._outcomes = counter(
             "pmcl_outcomes",
             "Outcomes linked, by status and who said it.",
             ["status", "reported_by", "verified"],
-            registry=registry,
         )
-        self._outcomes = cache(outcomes.labels)
-        refused = Counter(
-            "pmcl_refused", "Stream messages refused, by code.", ["code"], registry=registry
-        )
-        self._refused = cache(refused.labels)
+        self._refused = counter("pmcl_refused", "Stream messages refused, by code.", ["code"])
 
     def _count_work(self, registry: CollectorRegistry) -> None:
-        requests = Counter(
-            "pmcl_requests",
-            "Requests that have their end, by kind and answer.",
-            ["kind", "answer"],
-            registry=registry,
+        counter = partial(_counter, registry)
+        self._requests = counter(
+            "pmcl_requests", "Requests that have their end, by kind and answer.", ["kind", "answer"]
         )
-        self._requests = cache(requests.labels)
         request_time = Histogram(
             "pmcl_request_seconds",
             "From a request's coming until its reply goes or its budget is over.",
@@ -129,11 +120,8 @@ class Counters:
             buckets=_LAG_BUCKETS,
             registry=registry,
         )
-        self._reconnects = Counter(
-            "pmcl_reconnects",
-            "Connections that came back, by identity.",
-            ["identity"],
-            registry=registry,
+        self._reconnects = counter(
+            "pmcl_reconnects", "Connections that came back, by identity.", ["identity"]
         )
 
     def committed(self, rows: Sequence[JournalRow]) -> None:
@@ -181,4 +169,4 @@ class Counters:
 
     def reconnected(self, identity: str) -> None:
         """Count a connection that is up again."""
-        self._reconnects.labels(identity).inc()
+        self._reconnects(identity).inc()

@@ -4,7 +4,7 @@ Nothing here waits: every answer follows from when a part was last heard of.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 import anyio
 
@@ -99,7 +99,7 @@ class Vitals:
         if self._relay.last != self._sent:
             self._sent, self._moved = self._relay.last, self._clock()
 
-    async def run(self, lagged: Callable[[float], None]) -> None:
+    async def run(self, lagged: Callable[[float], None]) -> NoReturn:
         """Look at the relay and at the loop itself twice a second, for ever."""
         while True:
             due = anyio.current_time() + _TICK_S
