@@ -48,9 +48,12 @@ def span(
 ) -> Iterator[Span]:
     """The block is a span of the current trace, or of the one that a message's headers name.
 
-    Attributes:
+    Args:
+        name: what is done; nothing of what is said.
         parent: headers of a message; its sender's span is the parent, and without one there is
             none: what is current here has nothing to do with the message.
+        kind: the sender's, the receiver's or neither's.
+        attributes: codes and counts of ours.
     """
     if not (_recorded() or (parent is not None and headers.TRACEPARENT in parent)):
         yield trace.INVALID_SPAN
@@ -67,15 +70,9 @@ def span(
         begun.end()
 
 
-def begin_span(
-    name: str,
-    parent: str,
-    *,
-    kind: SpanKind = SpanKind.INTERNAL,
-    attributes: Attributes | None = None,
-) -> Span:
+def begin_span(name: str, parent: str, *, kind: SpanKind = SpanKind.INTERNAL) -> Span:
     """Return a span below the one that `parent` names; current nowhere, and the caller's to end."""
-    return _begin(name, _context({headers.TRACEPARENT: parent}), kind, attributes)
+    return _begin(name, _context({headers.TRACEPARENT: parent}), kind)
 
 
 def fail_span(failed: Span, error: BaseException) -> None:
@@ -102,7 +99,7 @@ def untraced() -> Iterator[None]:
 
 
 def _begin(
-    name: str, context: Context | None, kind: SpanKind, attributes: Attributes | None
+    name: str, context: Context | None, kind: SpanKind, attributes: Attributes | None = None
 ) -> Span:
     tracer = _tracer(trace.get_tracer_provider())
     return tracer.start_span(name, context, kind, attributes)
