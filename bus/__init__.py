@@ -39,7 +39,6 @@ from pmcl.bus.jetstream import (
     stored_message,
     stored_messages,
     stream_state,
-    subject_counts,
 )
 from pmcl.bus.keys import (
     DEFAULT_TRUST,
@@ -62,6 +61,7 @@ from pmcl.bus.streams import (
     INTAKE,
     LOG,
     StreamLimits,
+    dead_letter_counts,
     ensure_streams,
     intake_progress,
     observed_through,
@@ -131,6 +131,7 @@ __all__ = [
     "check_server",
     "consumer_state",
     "core_permissions",
+    "dead_letter_counts",
     "delete_message",
     "ensure_streams",
     "fail_span",
@@ -157,7 +158,6 @@ __all__ = [
     "stored_message",
     "stored_messages",
     "stream_state",
-    "subject_counts",
     "traceparent",
     "trim_intake",
     "untraced",

@@ -24,7 +24,6 @@ __all__ = [
     "stored_message",
     "stored_messages",
     "stream_state",
-    "subject_counts",
 ]
 
 API_TIMEOUT_S = 5.0
@@ -100,26 +99,19 @@ async def stream_state(
     )
 
 
-async def subject_counts(
-    connection: Connection, name: str, subjects: str, *, timeout_s: float = API_TIMEOUT_S
-) -> dict[str, int]:
-    """Return how many messages the stream holds of each subject within `subjects`.
-
-    Raises:
-        StreamMissingError: there is no such stream.
-        BusError: no answer.
-    """
-    asked = {"subjects_filter": subjects}
-    info = await call(connection, f"STREAM.INFO.{name}", asked, timeout_s=timeout_s)
-    found: dict[str, int] = info["state"].get("subjects") or {}
-    return found
-
-
 class ConsumerState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a consumer is: messages not delivered yet, and delivered but not acknowledged."""
+    """How far a consumer is.
+
+    Attributes:
+        pending: messages not delivered yet.
+        unacked: delivered, but not acknowledged.
+        floor: the sequence up to which every message was acknowledged; that of a consumer with a
+            filter stays at its own last message.
+    """
 
     pending: int
     unacked: int
+    floor: int
 
 
 async def consumer_state(
@@ -132,7 +124,11 @@ async def consumer_state(
         BusError: no answer.
     """
     info = await call(connection, f"CONSUMER.INFO.{stream}.{durable}", timeout_s=timeout_s)
-    return ConsumerState(pending=info["num_pending"], unacked=info["num_ack_pending"])
+    return ConsumerState(
+        pending=info["num_pending"],
+        unacked=info["num_ack_pending"],
+        floor=info["ack_floor"]["stream_seq"],
+    )
 
 
 async def stored_message(

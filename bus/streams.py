@@ -17,7 +17,7 @@ import structlog
 from pmcl.bus.accounts import DURABLES, REQUESTS
 from pmcl.bus.connection import Connection
 from pmcl.bus.errors import StreamConfigError, StreamMissingError
-from pmcl.bus.jetstream import call, stream_state
+from pmcl.bus.jetstream import API_TIMEOUT_S, call, consumer_state, stream_state
 from pmcl.contracts import PREFIX, STORED_PREFIX
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "INTAKE",
     "LOG",
     "StreamLimits",
+    "dead_letter_counts",
     "ensure_streams",
     "intake_progress",
     "observed_through",
@@ -45,6 +46,7 @@ ACK_WAIT_S: Final = 30
 
 _MAX_ACK_PENDING: Final = 1024
 _REQUESTS: Final = tuple(f"{PREFIX}.{kind}.>" for kind in REQUESTS)
+_DEAD_LETTERS: Final = f"{PREFIX}.deadletter.>"
 _NS: Final = 1_000_000_000
 
 
@@ -147,13 +149,25 @@ async def observed_through(admin: Connection) -> int:
     return 0 if state is None else await _done_through(admin, "observe", state.last)
 
 
+async def dead_letter_counts(
+    connection: Connection, *, timeout_s: float = API_TIMEOUT_S
+) -> dict[str, int]:
+    """Return how many dead letters there are of each worker that has some, by its name.
+
+    Raises:
+        StreamMissingError: the stream is gone.
+        BusError: no answer.
+    """
+    asked = {"subjects_filter": _DEAD_LETTERS}
+    info = await call(connection, f"STREAM.INFO.{DEADLETTERS}", asked, timeout_s=timeout_s)
+    counts: dict[str, int] = info["state"].get("subjects") or {}
+    return {subject.rpartition(".")[2]: count for subject, count in sorted(counts.items())}
+
+
 async def _done_through(admin: Connection, durable: str, last: int) -> int:
     """Return the sequence up to which a consumer has nothing left to do, `last` at the most."""
-    info = await call(admin, f"CONSUMER.INFO.{INTAKE}.{durable}")
-    # The floor of a filtered consumer stays at its own last message.
-    if info["num_pending"] == 0 and info["num_ack_pending"] == 0:
-        return last
-    return int(info["ack_floor"]["stream_seq"])
+    state = await consumer_state(admin, INTAKE, durable)
+    return last if state.pending == state.unacked == 0 else state.floor
 
 
 async def _check_requests_free(admin: Connection) -> None:
@@ -232,7 +246,7 @@ def _intake(limits: StreamLimits) -> dict[str, Any]:
 
 
 def _deadletters(limits: StreamLimits) -> dict[str, Any]:
-    return _stream(DEADLETTERS, [f"{PREFIX}.deadletter.>"], limits.deadletters_bytes)
+    return _stream(DEADLETTERS, [_DEAD_LETTERS], limits.deadletters_bytes)
 
 
 def _log(limits: StreamLimits) -> dict[str, Any]:

@@ -9,14 +9,12 @@ from pmcl.bus import (
     DURABLES,
     INTAKE,
     LOG,
-    Connection,
     ConsumerState,
     StreamState,
     consumer_state,
+    dead_letter_counts,
     stream_state,
-    subject_counts,
 )
-from pmcl.contracts import PREFIX
 from pmcl.ops.dashboard.running import check_running
 from pmcl.ops.dashboard.visit import Page, Visit
 from pmcl.ops.outbox import list_outboxes
@@ -61,15 +59,10 @@ async def read_streams(settings: Settings) -> Streams:
     check_running(settings)
     async with reach_bus(settings, "admin") as admin:
         return Streams(
-            letters=await _letters(admin),
+            letters=await dead_letter_counts(admin),
             intake={name: await consumer_state(admin, INTAKE, name) for name in DURABLES},
             states={name: await stream_state(admin, name) for name in _WHAT},
         )
-
-
-async def _letters(admin: Connection) -> dict[str, int]:
-    counts = await subject_counts(admin, DEADLETTERS, f"{PREFIX}.deadletter.>")
-    return {subject.rpartition(".")[2]: count for subject, count in sorted(counts.items())}
 
 
 async def queues(visit: Visit) -> Page:

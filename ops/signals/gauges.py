@@ -21,10 +21,10 @@ from pmcl.bus import (
     LOG,
     Connection,
     consumer_state,
+    dead_letter_counts,
     stream_state,
-    subject_counts,
 )
-from pmcl.contracts import PREFIX, BusError, LedgerError
+from pmcl.contracts import BusError, LedgerError
 from pmcl.ops.signals.vitals import Vitals
 from pmcl.outbox import Relay
 from pmcl.store import Reader, Writer, load_queries
@@ -34,7 +34,6 @@ __all__ = ["Gauges", "Sources"]
 _queries = load_queries("pmcl.ops.signals", "gauges")
 
 _ASK_S: Final = 1.0
-_LETTERS: Final = f"{PREFIX}.deadletter"
 
 _OPEN: Final = {
     "live_leases": "Leases that live.",
@@ -151,10 +150,7 @@ class Gauges:
             state = await consumer_state(self._sources.working, INTAKE, durable, timeout_s=_ASK_S)
             self._labelled["intake_pending_messages"].labels(durable).set(state.pending)
             self._labelled["intake_unacked_messages"].labels(durable).set(state.unacked)
-        letters = await subject_counts(
-            self._sources.working, DEADLETTERS, f"{_LETTERS}.>", timeout_s=_ASK_S
-        )
-        found = {subject.rpartition(".")[2]: count for subject, count in letters.items()}
+        found = await dead_letter_counts(self._sources.working, timeout_s=_ASK_S)
         for worker, count in (dict.fromkeys(DURABLES, 0) | found).items():
             self._labelled["dead_letters"].labels(worker).set(count)
 
