@@ -9,14 +9,20 @@ a void or a reservation that stayed away would hold the watermark for ever.
 from collections.abc import Sequence
 from typing import Final
 
-from pmcl.contracts import HostError, Void, encode
-from pmcl.outbox.host_units import HostFileFullError, has_room, queries, read_state, take_numbers
+from pmcl.contracts import HostError
+from pmcl.outbox.host_units import (
+    HostFileFullError,
+    has_room,
+    post_void,
+    queries,
+    read_state,
+    take_numbers,
+)
 from pmcl.store import Transaction
 
 __all__ = ["PARKED_MAX", "park", "unpark"]
 
 PARKED_MAX: Final = 1_000
-_VOID: Final = encode(Void())
 
 
 def park(tx: Transaction, numbers: Sequence[int], now_ms: int) -> None:
@@ -29,7 +35,7 @@ def park(tx: Transaction, numbers: Sequence[int], now_ms: int) -> None:
         if tx.run(queries.set_aside, number=number, now_ms=now_ms) != 1:
             raise HostError(f"no outcome or audit receipt waits under number {number}")
         tx.run(queries.drop, number=number)
-        tx.run(queries.post, number=number, kind="void", body=_VOID)
+        post_void(tx, number)
     row = tx.one(queries.count_parked)
     assert row is not None
     if row["parked"] > PARKED_MAX:

@@ -34,6 +34,7 @@ __all__ = [
     "finish",
     "has_room",
     "post",
+    "post_void",
     "promise",
     "queries",
     "read_state",
@@ -124,7 +125,7 @@ def close_promised(tx: Transaction, boot: str | None) -> None:
     count = max(0, state["promised"] + 1 - state["next_number"])
     first = take_numbers(tx, count)
     for number in range(first, first + count):
-        tx.run(queries.post, number=number, kind="void", body=_VOID)
+        post_void(tx, number)
     tx.run(queries.rebooted, boot=boot)
 
 
@@ -154,11 +155,16 @@ def post(tx: Transaction, kind: Kind, result: Contract) -> int:
     return number
 
 
+def post_void(tx: Transaction, number: int) -> None:
+    """Put a void into the outbox under a number that is given already."""
+    tx.run(queries.post, number=number, kind="void", body=_VOID)
+
+
 def void(tx: Transaction, numbers: Iterable[int]) -> int:
     """Replace those reservations that are still open by voids and return how many these were."""
     open_ones = [number for number in numbers if tx.run(queries.release, number=number)]
     for number in open_ones:
-        tx.run(queries.post, number=number, kind="void", body=_VOID)
+        post_void(tx, number)
     return len(open_ones)
 
 
