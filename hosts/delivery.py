@@ -139,8 +139,9 @@ class Delivery:
         again = self._kept.find(missing)
         sent = await store_each(self._connection, again, _SEND_S)
         wait_s = 0.0 if self._file.is_alone() else self._config.sibling_ms / 1000
-        late = [n for n in since if n not in sent and now_s() >= since[n] + wait_s]
-        lost = await self._file.lost([n for n in late if n not in {m.number for m in again}])
+        ours = {message.number for message in again}
+        late = [n for n, seen_s in since.items() if n not in ours and now_s() >= seen_s + wait_s]
+        lost = await self._file.lost(late)
         log.warning("delivery.made_up", missing=len(missing), sent=len(sent), lost=lost)
 
     async def _send(self) -> None:
