@@ -90,8 +90,16 @@ async def list_reflections(
     scope: str | None = None,
     host: str | None = None,
     result: str | None = None,
+    limit: int = _LISTED_MAX,
 ) -> dict[str, Any]:
-    """Return the newest cycles and what waits: `{"cycles", "more", "hosts"}`.
+    """Return the newest cycles, and what waits of hosts: `{"cycles", "more", "hosts"}`.
+
+    Args:
+        settings: name the ledger; the sidecar may run meanwhile.
+        scope: of this scope alone.
+        host: of hosts of this name alone.
+        result: cycles that ended this way alone.
+        limit: so many cycles at most.
 
     Raises:
         LedgerError: there is no ledger.
@@ -99,13 +107,13 @@ async def list_reflections(
     check_ledger(settings)
     whose = {"scope": scope, "host": host}
     async with open_reader(settings.ledger_path) as reader:
-        rows = await reader.all(_queries.listed, **whose, result=result, max_rows=_LISTED_MAX + 1)
+        rows = await reader.all(_queries.listed, **whose, result=result, max_rows=limit + 1)
         hosts = await reader.all(_queries.hosts, **whose, max_rows=_LISTED_MAX)
     limits = reflection_config(settings).limits
     now_ms = time.time_ns() // 1_000_000
     return {
-        "cycles": [_cycle(row) for row in rows[:_LISTED_MAX]],
-        "more": len(rows) > _LISTED_MAX,
+        "cycles": [_cycle(row) for row in rows[:limit]],
+        "more": len(rows) > limit,
         "hosts": [_host(row, limits, now_ms) for row in hosts],
     }
 

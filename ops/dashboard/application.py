@@ -94,8 +94,8 @@ class Application:
     async def _enter(self, request: Request) -> Response:
         """Exchange the link's token for a cookie, and leave the token behind."""
         cookie = self._door.enter(request.query_params.get("token", ""))
-        response = RedirectResponse(f"{self._door.path}/", 303)
         path = f"{self._door.path}/"
+        response = RedirectResponse(path, 303)
         response.set_cookie(COOKIE, cookie, path=path, httponly=True, samesite="strict")
         response.headers["cache-control"] = "no-store"
         return response

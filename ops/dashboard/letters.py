@@ -6,7 +6,7 @@ from typing import Any, Final
 from pmcl.ops.dashboard.access import PageRefusedError
 from pmcl.ops.dashboard.queues import read_streams
 from pmcl.ops.dashboard.running import check_running
-from pmcl.ops.dashboard.visit import Done, Page, Visit
+from pmcl.ops.dashboard.visit import Done, Page, Visit, number_of
 from pmcl.ops.dead_letters import (
     LetterView,
     RedriveReport,
@@ -92,6 +92,4 @@ def _wanted(chosen: dict[str, str], limit: int) -> Wanted:
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 16):
-        raise PageRefusedError(400, "A number of letters, or of one of them, has digits alone.")
-    return int(text)
+    return number_of(text, "A number of letters, or of one of them, has digits alone.")

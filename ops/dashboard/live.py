@@ -25,7 +25,7 @@ from pmcl.contracts import (
 from pmcl.ops.dashboard.access import PageRefusedError
 from pmcl.ops.dashboard.feed import Feed
 from pmcl.ops.dashboard.verdicts import VerdictRow, row_of
-from pmcl.ops.dashboard.visit import Visit
+from pmcl.ops.dashboard.visit import Visit, number_of
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.ops.status import Standing, read_standing
@@ -64,11 +64,10 @@ def open_stream(visit: Visit) -> "EventStream":
     """
     check_ledger(visit.settings)
     given = visit.request.headers.get("last-event-id") or visit.asked("after") or ""
-    if not (given.isascii() and given.isdecimal() and len(given) < 16):
-        raise PageRefusedError(400, "after is a number of the journal.")
+    after = number_of(given, "after is a number of the journal.")
     if visit.feed.listeners >= _STREAMS_MAX:
         raise PageRefusedError(503, f"{_STREAMS_MAX} pages are open already.")
-    return EventStream(visit.settings, visit.feed, int(given))
+    return EventStream(visit.settings, visit.feed, after)
 
 
 class EventStream:

@@ -1,16 +1,18 @@
 """One request of a known browser, and what its handler may answer."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
 
-from pmcl.ops.dashboard.access import Session
+from pmcl.ops.dashboard.access import PageRefusedError, Session
 from pmcl.ops.dashboard.feed import Feed
 from pmcl.ops.settings import Settings
 
-__all__ = ["Done", "Handler", "Page", "Visit"]
+__all__ = ["Done", "Handler", "Page", "Visit", "number_of"]
+
+_DIGITS_MAX: Final = 15
 
 
 class Visit(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +57,17 @@ class Done(msgspec.Struct, frozen=True):
 
     then: str
     told: str
+
+
+def number_of(text: str, refusal: str) -> int:
+    """Return a number that a browser sent: fifteen digits of ASCII at most.
+
+    Raises:
+        PageRefusedError: it is none; `refusal` tells so.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS_MAX):
+        raise PageRefusedError(400, refusal)
+    return int(text)
 
 
 Handler = Callable[[Visit], Awaitable[Page | Done]]

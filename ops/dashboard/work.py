@@ -8,6 +8,7 @@ from typing import Final
 from pmcl.ops.dashboard.visit import Page, Visit
 from pmcl.ops.record.backup import list_backups
 from pmcl.ops.record.erase import list_erasures
+from pmcl.ops.reflections import list_reflections
 from pmcl.store import load_queries, open_reader
 
 __all__ = ["work"]
@@ -20,12 +21,12 @@ async def work(visit: Visit) -> Page:
     """Return the jobs of turns, cycles of reflection, erasures and backups."""
     backups = await list_backups(visit.settings)
     erasures = await list_erasures(visit.settings)
+    reflections = await list_reflections(visit.settings, limit=_SHOWN)
     async with open_reader(visit.settings.ledger_path) as reader:
         turns = await reader.all(_queries.turns)
-        cycles = await reader.all(_queries.cycles, max_rows=_SHOWN)
     facts = {
         "turns": turns,
-        "cycles": cycles,
+        "cycles": reflections["cycles"],
         "erasures": erasures[:_SHOWN],
         "open_erasures": sum(each.ended_at is None for each in erasures),
         "backups": backups[:_SHOWN],

@@ -107,7 +107,7 @@
       return;
     }
     waiting.push(batch);
-    while (waiting.length > 1 && waiting.length > 200) { // the newest rows, and every count
+    while (waiting.length > 200) { // the newest rows, and every count
       const [first, second] = waiting.splice(0, 2);
       const counts = { ...first.counts };
       for (const [name, more] of Object.entries(second.counts)) counts[name] = (counts[name] ?? 0) + more;

@@ -62,7 +62,6 @@ SCANS = {
     ("ops/status", "stopped"): "one row at most, from an index of its own",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
     ("ops/status", "standing"): "those that wait only, by their own index; and the stop in force",
-    ("dashboard/work", "cycles"): "20 rows at most, from the end of the key",
     ("dashboard/work", "turns"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "known"): "asked by an operator, never while a verdict waits",
