@@ -1,18 +1,19 @@
 """`pmcl deadletters`: messages that could not be dealt with."""
 
 import sys
-from typing import Annotated
-
-from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from pmcl.contracts import PmclError
-from pmcl.ops.commands.groups import Json, StateDir, dead_letters_app, run, settings_of
+from pmcl.ops.commands.groups import (
+    DryRun,
+    Json,
+    Limit,
+    Rate,
+    StateDir,
+    dead_letters_app,
+    run,
+    settings_of,
+)
 from pmcl.ops.console import print_json
-
-Limit = Annotated[int, Parameter(validator=Number(gte=1))]
-Rate = Annotated[float | None, Parameter(validator=Number(gt=0))]
-DryRun = Annotated[bool, Parameter(name="--dry-run", negative=())]
 
 
 @dead_letters_app.command(name="list")

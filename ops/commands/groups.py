@@ -6,13 +6,17 @@ from typing import Annotated, Any
 
 import anyio
 from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
 from pmcl.ops.console import configure_logs
 from pmcl.ops.settings import Settings, load_settings
 
 __all__ = [
+    "DryRun",
     "Json",
+    "Limit",
     "Plot",
+    "Rate",
     "StateDir",
     "app",
     "approvals_app",
@@ -68,6 +72,9 @@ StateDir = Annotated[
     Path | None, Parameter(help="Keys, ledger and the embedded server's store; PMCL_STATE_DIR.")
 ]
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One line of JSON.")]
+Limit = Annotated[int, Parameter(validator=Number(gte=1))]
+Rate = Annotated[float | None, Parameter(validator=Number(gt=0))]
+DryRun = Annotated[bool, Parameter(name="--dry-run", negative=())]
 
 Plot = Annotated[Path | None, Parameter(help="Write the reliability diagram here, as PNG.")]
 

@@ -1,14 +1,7 @@
 """`pmcl outcomes`: what hosts reported and no evaluation took."""
 
-from typing import Annotated
-
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
-from pmcl.ops.commands.groups import Json, StateDir, outcomes_app, run, settings_of
+from pmcl.ops.commands.groups import Json, Limit, StateDir, outcomes_app, run, settings_of
 from pmcl.ops.console import print_json
-
-Limit = Annotated[int, Parameter(validator=Number(gte=1))]
 
 
 @outcomes_app.command(name="list")

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from pmcl.contracts import PmclError
-from pmcl.ops.commands.groups import Json, StateDir, app, run, settings_of
+from pmcl.ops.commands.groups import DryRun, Json, Rate, StateDir, app, run, settings_of
 from pmcl.ops.console import print_json
 
 Sequence = Annotated[int | None, Parameter(validator=Number(gte=1))]
@@ -25,8 +25,8 @@ def replay(  # noqa: PLR0913 - each is an option of the command
     worker: str | None = None,
     scope: str | None = None,
     host: str | None = None,
-    rate: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
-    dry_run: Annotated[bool, Parameter(name="--dry-run", negative=())] = False,
+    rate: Rate = None,
+    dry_run: DryRun = False,
     state_dir: StateDir = None,
     json: Json = False,
 ) -> None:
