@@ -8,6 +8,9 @@ from pmcl.judgement.admission import (
     Support,
     Weight,
     admit,
+    kind_of,
+    named_evidence,
+    named_items,
     weigh,
 )
 from pmcl.judgement.calibration import Bin, Prediction, Score, score
@@ -185,8 +188,11 @@ __all__ = [
     "ground",
     "is_open_name",
     "judge",
+    "kind_of",
     "load_detector",
     "most_telling",
+    "named_evidence",
+    "named_items",
     "next_slot",
     "rank",
     "read_critique",

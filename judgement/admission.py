@@ -25,7 +25,19 @@ from pmcl.contracts import (
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX
 from pmcl.judgement.claimed_texts import claims_experience, sets_authority
 
-__all__ = ["Admitted", "Known", "KnownItem", "Rejected", "Support", "Weight", "admit", "weigh"]
+__all__ = [
+    "Admitted",
+    "Known",
+    "KnownItem",
+    "Rejected",
+    "Support",
+    "Weight",
+    "admit",
+    "kind_of",
+    "named_evidence",
+    "named_items",
+    "weigh",
+]
 
 _TEXT_MAX_CHARS: Final = 1024
 _ABOUT_MAX_CHARS: Final = 256
@@ -104,6 +116,21 @@ def weigh(part: SelfModelPart) -> Weight:
     return _WEIGHTS[part]
 
 
+def kind_of(proposed: Proposed) -> str:
+    """Return what a proposal would become, an `ItemKind` or `self_model`."""
+    return str(type(proposed).__struct_config__.tag)
+
+
+def named_evidence(proposed: Proposed) -> tuple[str, ...]:
+    """Return the evidence that a proposal names, for it or against it, each piece once."""
+    return tuple(dict.fromkeys(each for _, ids in _named_evidence(proposed) for each in ids))
+
+
+def named_items(proposed: Proposed) -> tuple[str, ...]:
+    """Return the items that a proposal names."""
+    return tuple([item_id for _, item_id in _named_items(proposed)])
+
+
 def admit(proposed: Proposed, known: Known) -> Admitted | Rejected:
     """Return that the proposal may become derived state, or the first rule against it."""
     return next(_broken(proposed, known), Admitted())
@@ -117,29 +144,23 @@ def _broken(proposed: Proposed, known: Known) -> Iterator[Rejected]:
 
 
 def _size(proposed: Proposed) -> Iterator[Rejected]:
-    texts = {"text": (proposed.text, _TEXT_MAX_CHARS)}
-    if isinstance(proposed, BeliefProposed):
-        texts["about"] = proposed.about, _ABOUT_MAX_CHARS
-    for field, (text, limit) in texts.items():
+    for field, text, limit in _texts(proposed):
         if not text.strip() or len(text) > limit:
-            yield Rejected(code="too_large", field=f"$.{field}", limit=f"1 to {limit} characters")
+            yield Rejected(code="too_large", field=field, limit=f"1 to {limit} characters")
     for field, ids in _named_evidence(proposed):
         if len(ids) > EVIDENCE_IDS_MAX:
             yield Rejected(code="too_large", field=field, limit=f"{EVIDENCE_IDS_MAX} ids")
 
 
 def _words(proposed: Proposed) -> Iterator[Rejected]:
-    texts = [("$.text", proposed.text)]
-    if isinstance(proposed, BeliefProposed):
-        texts.append(("$.about", proposed.about))
-    for field, text in texts:
+    for field, text, _ in _texts(proposed):
         if claims_experience(text):
             limit = "no claim of consciousness, feelings, desires or private experience"
             yield Rejected(code="claims_experience", field=field, limit=limit)
         if sets_authority(text):
             limit = "nothing that sets identity, policy, permission, prohibition or approval"
             yield Rejected(code="sets_authority", field=field, limit=limit)
-    if proposed.simulated and _kind(proposed) not in _COUNTERFACTUAL:
+    if proposed.simulated and kind_of(proposed) not in _COUNTERFACTUAL:
         limit = f"false, but for {' and '.join(sorted(_COUNTERFACTUAL))}"
         yield Rejected(code="simulated", field="$.simulated", limit=limit)
 
@@ -160,7 +181,7 @@ def _evidence(proposed: Proposed, known: Known) -> Iterator[Rejected]:
             else:
                 supports.append(found)
     for_it = [known.evidence[each] for each in proposed.evidence_ids if each in known.evidence]
-    if _kind(proposed) in _NOT_BY_MODELS and all(one.trust == "model" for one in for_it):
+    if kind_of(proposed) in _NOT_BY_MODELS and all(one.trust == "model" for one in for_it):
         limit = "some evidence that no model wrote"
         yield Rejected(code="model_word", field="$.evidence_ids", limit=limit)
     if proposed.visibility == "shareable" and any(
@@ -171,23 +192,22 @@ def _evidence(proposed: Proposed, known: Known) -> Iterator[Rejected]:
 
 
 def _lifecycle(proposed: Proposed, known: Known) -> Iterator[Rejected]:
-    match proposed:
-        case BeliefProposed():
-            named = [("$.replaces", proposed.replaces)]
-            named += [(f"$.contradicts[{at}]", one) for at, one in enumerate(proposed.contradicts)]
-            yield from _dead(named, "belief", known)
-            if proposed.replaces is not None and proposed.replaces in proposed.contradicts:
-                limit = "a belief that stays beside this one"
-                yield Rejected(code="not_live", field="$.contradicts", limit=limit)
-        case IntentionProposed():
-            yield from _dead([("$.resolves", proposed.resolves)], "intention", known)
-
-
-def _dead(named: list[tuple[str, str | None]], kind: str, known: Known) -> Iterator[Rejected]:
-    for field, item_id in named:
-        found = None if item_id is None else known.items.get(item_id)
-        if item_id is not None and (found is None or found.kind != kind or not found.open):
+    kind = kind_of(proposed)
+    for field, item_id in _named_items(proposed):
+        found = known.items.get(item_id)
+        if found is None or found.kind != kind or not found.open:
             yield Rejected(code="not_live", field=field, limit=f"a live {kind} of this scope")
+    if isinstance(proposed, BeliefProposed) and proposed.replaces in proposed.contradicts:
+        limit = "a belief that stays beside this one"
+        yield Rejected(code="not_live", field="$.contradicts", limit=limit)
+
+
+def _texts(proposed: Proposed) -> list[tuple[str, str, int]]:
+    """Return what a proposal says, by field, and how many characters that may have."""
+    texts = [("$.text", proposed.text, _TEXT_MAX_CHARS)]
+    if isinstance(proposed, BeliefProposed):
+        texts.append(("$.about", proposed.about, _ABOUT_MAX_CHARS))
+    return texts
 
 
 def _named_evidence(proposed: Proposed) -> list[tuple[str, tuple[str, ...]]]:
@@ -197,5 +217,14 @@ def _named_evidence(proposed: Proposed) -> list[tuple[str, tuple[str, ...]]]:
     return named
 
 
-def _kind(proposed: Proposed) -> str:
-    return str(type(proposed).__struct_config__.tag)
+def _named_items(proposed: Proposed) -> list[tuple[str, str]]:
+    """Return what must be live and of the proposal's own kind, by field."""
+    match proposed:
+        case BeliefProposed(replaces=replaced):
+            named = [] if replaced is None else [("$.replaces", replaced)]
+            named += [(f"$.contradicts[{at}]", one) for at, one in enumerate(proposed.contradicts)]
+            return named
+        case IntentionProposed(resolves=str(resolved)):
+            return [("$.resolves", resolved)]
+        case _:
+            return []

@@ -30,7 +30,17 @@ from pmcl.contracts import (
     SelfModelProposed,
     WorkingStateProposed,
 )
-from pmcl.judgement import Known, KnownItem, Rejected, admit, redact_proposed, weigh, words_to_keep
+from pmcl.judgement import (
+    Known,
+    Rejected,
+    admit,
+    kind_of,
+    named_evidence,
+    named_items,
+    redact_proposed,
+    weigh,
+    words_to_keep,
+)
 from pmcl.ledger import LedgerKey, evidence, items, rejections, self_models
 from pmcl.ledger.payloads import SALT_BYTES, Payload, mark_words
 from pmcl.outbox import UnitOfWork
@@ -108,9 +118,11 @@ class _Admitting:
 
     def _known(self, proposed: Proposed) -> Known:
         tx, scope = self._unit.tx, self._cycle.scope
-        named = [each for each in _names_items(proposed) if each not in self._closed]
-        found: dict[str, KnownItem] = items.known(tx, scope, named)
-        return Known(evidence=evidence.supports(tx, scope, _names_evidence(proposed)), items=found)
+        named = [each for each in named_items(proposed) if each not in self._closed]
+        return Known(
+            evidence=evidence.supports(tx, scope, named_evidence(proposed)),
+            items=items.known(tx, scope, named),
+        )
 
     def _reject(self, proposed: Proposed, verdict: Rejected, statement_key: str) -> None:
         if rejections.is_known(self._unit.tx, self._cycle.scope, statement_key, verdict.code):
@@ -120,16 +132,13 @@ class _Admitting:
         payload = self._keep(_blank(proposed) if verdict.code == "erased_evidence" else proposed)
         self._tell(
             ProposalRejected(
-                **self._whose(),
+                **self._content(payload, statement_key),
                 proposal_id=payload.id,
-                kind=cast("Any", _kind(proposed)),
+                kind=cast("Any", kind_of(proposed)),
                 code=verdict.code,
                 field=verdict.field,
                 limit=verdict.limit,
-                evidence_ids=_names_evidence(proposed),
-                statement_key=statement_key,
-                commitment=payload.commitment,
-                size_bytes=len(payload.content),
+                evidence_ids=named_evidence(proposed),
             ),
             "rejected",
         )
@@ -138,17 +147,11 @@ class _Admitting:
         payload = self._keep(proposed)
         self._tell(
             EvolutionProposed(
-                **self._whose(),
+                **self._content(payload, statement_key),
+                **_claims(proposed),
                 **msgspec.structs.asdict(weigh(proposed.part)),
                 proposal_id=payload.id,
                 part=proposed.part,
-                visibility=proposed.visibility,
-                confidence=proposed.confidence,
-                evidence_ids=proposed.evidence_ids,
-                simulated=proposed.simulated,
-                statement_key=statement_key,
-                commitment=payload.commitment,
-                size_bytes=len(payload.content),
             ),
             "proposed",
         )
@@ -157,17 +160,11 @@ class _Admitting:
         payload = self._keep(proposed)
         self._tell(
             ItemAdmitted(
-                **self._whose(),
+                **self._content(payload, statement_key),
+                **_claims(proposed),
                 **self._particulars(proposed),
                 item_id=payload.id,
-                kind=cast("ItemKind", _kind(proposed)),
-                visibility=proposed.visibility,
-                confidence=proposed.confidence,
-                evidence_ids=proposed.evidence_ids,
-                simulated=proposed.simulated,
-                statement_key=statement_key,
-                commitment=payload.commitment,
-                size_bytes=len(payload.content),
+                kind=cast("ItemKind", kind_of(proposed)),
             ),
             "admitted",
         )
@@ -200,7 +197,7 @@ class _Admitting:
     def _keep(self, proposed: Proposed) -> Payload:
         """Return the payload that holds the proposal, with the words of what is found by them."""
         words = None
-        if _kind(proposed) in _FOUND_AGAIN:
+        if kind_of(proposed) in _FOUND_AGAIN:
             about = proposed.about if isinstance(proposed, BeliefProposed) else ""
             kept = words_to_keep(proposed.text, about)
             words = mark_words(self._cycle.scope, proposed.visibility, kept)
@@ -216,25 +213,33 @@ class _Admitting:
 
     def _close(self, item_id: str, reason: ItemEnd, by: str) -> None:
         self._closed.add(item_id)
-        whose = self._whose()
-        del whose["cycle_id"]
-        self._events.append(ItemClosed(**whose, item_id=item_id, reason=reason, by=by))
+        self._events.append(ItemClosed(**self._whose(), item_id=item_id, reason=reason, by=by))
 
     def _tell(self, event: Event, count: str) -> None:
         self._events.append(event)
         self._counts[count] += 1
+
+    def _content(self, payload: Payload, statement_key: str) -> dict[str, Any]:
+        """Return what each event tells of a proposal, whatever becomes of it."""
+        return {
+            **self._whose(),
+            "cycle_id": self._cycle.cycle_id,
+            "statement_key": statement_key,
+            "commitment": payload.commitment,
+            "size_bytes": len(payload.content),
+        }
 
     def _whose(self) -> dict[str, Any]:
         return {
             "scope": self._cycle.scope,
             "host": self._cycle.host,
             "at_ms": self._unit.now_ms,
-            "cycle_id": self._cycle.cycle_id,
         }
 
 
-def _kind(proposed: Proposed) -> str:
-    return str(type(proposed).__struct_config__.tag)
+def _claims(proposed: Proposed) -> dict[str, Any]:
+    names = ("visibility", "confidence", "evidence_ids", "simulated")
+    return {name: getattr(proposed, name) for name in names}
 
 
 def _blank(proposed: Proposed) -> Proposed:
@@ -249,19 +254,3 @@ def _statement(proposed: Proposed) -> bytes:
     return msgspec.json.encode(
         msgspec.structs.replace(proposed, evidence_ids=sorted_ids, confidence=1.0), order="sorted"
     )
-
-
-def _names_evidence(proposed: Proposed) -> tuple[str, ...]:
-    against = proposed.counterevidence_ids if isinstance(proposed, BeliefProposed) else ()
-    return tuple(dict.fromkeys((*proposed.evidence_ids, *against)))
-
-
-def _names_items(proposed: Proposed) -> tuple[str, ...]:
-    match proposed:
-        case BeliefProposed():
-            replaced = () if proposed.replaces is None else (proposed.replaces,)
-            return (*replaced, *proposed.contradicts)
-        case IntentionProposed(resolves=str(resolved)):
-            return (resolved,)
-        case _:
-            return ()
