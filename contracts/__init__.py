@@ -46,6 +46,7 @@ from pmcl.contracts.context import (
 from pmcl.contracts.contract import Contract, convert, decode, encode, schema_of
 from pmcl.contracts.dead_letters import DeadLetter, Redrive, Redriven
 from pmcl.contracts.derived import (
+    EVERY_VISIBILITY,
     PROPOSALS_MAX,
     BeliefProposed,
     IntentionProposed,
@@ -210,6 +211,7 @@ __all__ = [
     "CELL_SCOPE",
     "CHECKPOINT_VERBS",
     "EVENTS",
+    "EVERY_VISIBILITY",
     "LEASE_VERBS",
     "OPS_VERBS",
     "PLAN_TOOL",

@@ -4,7 +4,7 @@ A proposal names the evidence it rests on. Fixed rules admit it or keep it with 
 Source: SPEC B4, B5, B7, E4.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 import msgspec
 
@@ -12,6 +12,7 @@ from pmcl.contracts.evidence import Confidence
 from pmcl.contracts.names import Digest, EvidenceIds, Key, Ulid
 
 __all__ = [
+    "EVERY_VISIBILITY",
     "PROPOSALS_MAX",
     "BeliefProposed",
     "IntentionProposed",
@@ -36,6 +37,7 @@ ItemKind = Literal["belief", "intention", "lesson", "memory", "recommendation", 
 SelfModelPart = Literal["active_goals", "capabilities", "current_state", "limitations", "skills"]
 """The parts that reflection may propose to change; identity is none of them."""
 Visibility = Literal["local_only", "shareable"]
+EVERY_VISIBILITY: Final[tuple[Visibility, ...]] = get_args(Visibility)
 ItemText = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 
 

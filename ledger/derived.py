@@ -6,7 +6,7 @@ item of the scope, or of the host, is admitted or closed.
 
 from typing import Final
 
-from pmcl.contracts import ItemAdmitted, ItemClosed
+from pmcl.contracts import EVERY_VISIBILITY, ItemAdmitted, ItemClosed
 from pmcl.judgement import DerivedItems, DerivedState
 from pmcl.ledger import items
 from pmcl.store import Row, Transaction, load_queries
@@ -46,11 +46,11 @@ def _of_host(scope: str, host: str) -> tuple[str, ...]:
 def _read_scope(tx: Transaction, scope: str) -> tuple[DerivedItems, DerivedItems]:
     """Return the memories and the contradictions."""
     remembered: list[Row] = []
-    for visibility in items.EVERY_VISIBILITY:
+    for visibility in EVERY_VISIBILITY:
         for kind in _REMEMBERED:
             params = {"scope": scope, "kind": kind, "visibility": visibility}
             remembered += tx.all(_queries.newest, **params, max_rows=_READ_MAX)
-    contradictions = items.contradictions(tx, scope, _READ_MAX, items.EVERY_VISIBILITY)
+    contradictions = items.contradictions(tx, scope, _READ_MAX, EVERY_VISIBILITY)
     return _items(remembered, "item_id"), _items(contradictions, "item_id", "other_id")
 
 

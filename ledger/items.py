@@ -9,7 +9,14 @@ from typing import Any, Final
 
 import msgspec
 
-from pmcl.contracts import ItemAdmitted, ItemClosed, ItemKind, Proposed, Visibility
+from pmcl.contracts import (
+    EVERY_VISIBILITY,
+    ItemAdmitted,
+    ItemClosed,
+    ItemKind,
+    Proposed,
+    Visibility,
+)
 from pmcl.judgement import Finds, KnownItem, most_telling, rank, words_to_ask
 from pmcl.ledger import resting
 from pmcl.ledger.payloads import mark_words
@@ -17,7 +24,6 @@ from pmcl.ledger.proposals import read_proposal
 from pmcl.store import Reader, Row, Transaction, load_queries
 
 __all__ = [
-    "EVERY_VISIBILITY",
     "Item",
     "apply_admitted",
     "apply_closed",
@@ -37,8 +43,6 @@ __all__ = [
 
 _queries = load_queries("pmcl.ledger", "items")
 SCHEMA: Final = _queries.schema
-
-EVERY_VISIBILITY: Final[tuple[Visibility, ...]] = ("local_only", "shareable")
 
 _FOUND_MAX: Final = 64
 """Of the newest texts that hold a word."""

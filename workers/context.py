@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmcl.contracts import (
+    EVERY_VISIBILITY,
     BackgroundCycle,
     BeliefProposed,
     Capability,
@@ -84,7 +85,7 @@ class ContextWorker:
         if not lease.lives(unit.now_ms):
             raise LeaseEndedError("$.lease_id", lease.lease_id, "a living lease")
         local = lease.provider_locality == "local"
-        visible: tuple[Visibility, ...] = items.EVERY_VISIBILITY if local else ("shareable",)
+        visible: tuple[Visibility, ...] = EVERY_VISIBILITY if local else ("shareable",)
         bare = _bare(unit, lease, local=local)
         pieces = [*_pieces(unit, lease, asked.goal, visible)]
         return Decision(reply=_fitted(bare, pieces, _budget_bytes(asked)))

@@ -1,8 +1,6 @@
 """A model that reflects: one question a cycle, and an answer that fits whole or is dropped."""
 
-from typing import Final, get_args
-
-from pmcl.contracts import Visibility
+from pmcl.contracts import EVERY_VISIBILITY
 from pmcl.judgement import (
     REFLECTING,
     Retrospect,
@@ -16,8 +14,6 @@ from pmcl.workers.reflector import Reflected, ReflectorError, ReflectorTraits
 
 __all__ = ["ModelReflector"]
 
-_EVERY_VISIBILITY: Final[frozenset[Visibility]] = frozenset(get_args(Visibility))
-
 
 class ModelReflector:
     """Reflects through a model on this machine; cycles come by themselves, so no other is asked."""
@@ -29,7 +25,7 @@ class ModelReflector:
         self.traits = ReflectorTraits(
             name=f"model/{config.model}",
             reservation=config.reservation,
-            reads=_EVERY_VISIBILITY,
+            reads=frozenset(EVERY_VISIBILITY),
         )
 
     async def reflect(self, retrospect: Retrospect) -> Reflected:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pmcl.contracts import (
+    EVERY_VISIBILITY,
     BeliefProposed,
     EvolutionProposed,
     IntentionProposed,
@@ -29,7 +30,7 @@ async def found(desk: Desk, question: str, *visible: Any) -> list[str]:
     """The texts that a question brings, best first."""
 
     def read(tx: Any) -> list[items.Item]:
-        seen = visible or items.EVERY_VISIBILITY
+        seen = visible or EVERY_VISIBILITY
         return items.relevant(tx, desk.scope, question, desk.ledger.clock.now_ms, seen)
 
     return [item.text for item in await desk.ledger.writer.run(read)]
