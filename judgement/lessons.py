@@ -9,8 +9,6 @@ from typing import Final
 
 import msgspec
 
-from pmcl.contracts import OutcomeStatus
-
 __all__ = [
     "LESSON_MATURE_FROM",
     "LESSON_RUNS_MAX",
@@ -53,10 +51,9 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """An action's end, as far as lessons are concerned.
+    """A run that succeeded and whose receipt is the expected one and was shown.
 
     Attributes:
-        verified: its receipt is the expected one and was shown by evidence.
         evidence_id: what shows it and counts for no other run; `None` when there is nothing.
         definition_hash: of the tool as proposed; `None` when the proposal was erased.
         failed_since: the action failed under a verdict that is not older.
@@ -64,8 +61,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome_id: str
     evaluation_id: str
-    status: OutcomeStatus
-    verified: bool
     evidence_id: str | None
     definition_hash: str | None
     failed_since: bool = False
@@ -73,8 +68,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_counts(run: Run) -> bool:
     """Return whether the run counts for the lesson of its action."""
-    shown = run.verified and run.evidence_id is not None and run.definition_hash is not None
-    return run.status == "succeeded" and shown and not run.failed_since
+    shown = run.evidence_id is not None and run.definition_hash is not None
+    return shown and not run.failed_since
 
 
 def enough_runs(runs: int) -> bool:

@@ -106,8 +106,6 @@ def _run(unit: UnitOfWork, evaluation: Row, outcome_id: str, evidence_id: str | 
     return Run(
         outcome_id=outcome_id,
         evaluation_id=evaluation_id,
-        status="succeeded",
-        verified=True,
         evidence_id=evidence_id,
         definition_hash=None if judged is None else judged.inputs.request.tool.definition_hash,
         failed_since=failed is not None and failed >= evaluation["decided_at"],
