@@ -4,7 +4,7 @@ It is told what the sanitized request says and hears nothing of evidence. It is 
 and plans that do more than inspect. Source: SPEC C5, C9.
 """
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 import anyio
 import msgspec
@@ -16,11 +16,12 @@ __all__ = ["Critic", "CriticUse", "criticise"]
 
 
 class Critic(Protocol):
-    """Says veto, none or unavailable; it has no words for consent."""
+    """Says veto, none or unavailable; it has no words for consent.
 
-    async def critique(
-        self, request: CheckpointRequest, locality: Literal["local", "nonlocal"]
-    ) -> Critique:
+    What a proposal says is not known to be shareable, so it leaves this machine for no critic.
+    """
+
+    async def critique(self, request: CheckpointRequest) -> Critique:
         """Return what is said of a sanitized request."""
         ...
 
@@ -47,6 +48,5 @@ async def criticise(
     if request.kind == "tool" and effect == "inspect_local":
         return None
     with anyio.move_on_after(use.within_ms / 1000):
-        # What a proposal says is not known to be shareable, whoever the host's model is.
-        return await use.critic.critique(request, "local")
+        return await use.critic.critique(request)
     return Critique(verdict="unavailable", reason="timeout")

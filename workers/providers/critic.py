@@ -6,7 +6,7 @@ long. It is asked within the checkpoint's `prepare`, off the writer. Source: SPE
 
 import time
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final
 
 from pmcl.contracts import CheckpointRequest
 from pmcl.judgement import (
@@ -42,16 +42,12 @@ class ModelCritic:
         self._failures = 0
         self._closed_until = 0
 
-    async def critique(
-        self, request: CheckpointRequest, locality: Literal["local", "nonlocal"]
-    ) -> Critique:
+    async def critique(self, request: CheckpointRequest) -> Critique:
         """Return what the model says of a sanitized request, within the endpoint's timeout.
 
-        Args:
-            request: sanitized.
-            locality: of the host's own model; what only a local one knows goes to no other.
+        A model on another machine is not asked.
         """
-        if locality == "local" and not self._is_local:
+        if not self._is_local:
             return Critique(verdict="unavailable", reason="nonlocal")
         if self._failures >= _FAILURES_OPEN and self._monotonic_ms() < self._closed_until:
             return Critique(verdict="unavailable", reason="circuit_open")

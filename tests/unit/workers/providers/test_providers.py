@@ -4,7 +4,7 @@ import asyncio
 import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 import msgspec
@@ -309,7 +309,7 @@ def judged(verdict: str = "veto", failure_mode: str = "data_loss") -> str:
 )
 async def test_a_critic_says_veto_none_or_nothing(model: Model, answer: str, verdict: str) -> None:
     model.content = answer
-    critique = await ModelCritic(model.endpoint()).critique(REQUEST, "local")
+    critique = await ModelCritic(model.endpoint()).critique(REQUEST)
     assert critique.verdict == verdict
     assert (critique.failure_mode == "data_loss") == (verdict == "veto")
 
@@ -318,20 +318,16 @@ async def test_a_dead_critic_is_not_asked_for_a_while(model: Model) -> None:
     clock = [0]
     model.status = "503 Busy"
     critic = ModelCritic(model.endpoint(), lambda: clock[0])
-    reasons = [(await critic.critique(REQUEST, "local")).reason for _ in range(5)]
+    reasons = [(await critic.critique(REQUEST)).reason for _ in range(5)]
     assert reasons == ["status_503"] * 3 + ["circuit_open"] * 2
     assert len(model.asked) == 3
     clock[0] = 30_000
     model.status, model.content = "200 OK", judged("none")
-    assert (await critic.critique(REQUEST, "local")).verdict == "none"
-    assert (await critic.critique(REQUEST, "local")).verdict == "none"
+    assert (await critic.critique(REQUEST)).verdict == "none"
+    assert (await critic.critique(REQUEST)).verdict == "none"
 
 
-@pytest.mark.parametrize("locality", ["local", "nonlocal"])
-async def test_what_a_local_host_proposes_goes_to_no_other_machine(
-    locality: Literal["local", "nonlocal"],
-) -> None:
+async def test_what_a_host_proposes_goes_to_no_other_machine() -> None:
     endpoint = ModelEndpoint(EndpointConfig(url="http://192.0.2.1/v1", model="far", timeout_ms=1))
-    critique = await ModelCritic(endpoint).critique(REQUEST, locality)
-    assert critique.verdict == "unavailable"
-    assert (critique.reason == "nonlocal") == (locality == "local")
+    critique = await ModelCritic(endpoint).critique(REQUEST)
+    assert (critique.verdict, critique.reason) == ("unavailable", "nonlocal")
