@@ -19,7 +19,6 @@ __all__ = [
     "Wait",
     "breaker",
     "gate",
-    "is_near",
     "next_slot",
     "retry_at",
 ]
@@ -96,7 +95,7 @@ def gate(inputs: GateInputs, limits: GateLimits) -> Go | Wait | Over:
         return Over("skipped", "stopped")
     if not inputs.lease_lives:
         return Over("skipped", "lease_over")
-    if _is_blocked(inputs, limits):
+    if _blocks(inputs.retry_at, inputs.now_ms, limits):
         return Wait()
     if inputs.mark == inputs.last_mark:
         return Over("noop", "unchanged")
@@ -107,9 +106,8 @@ def gate(inputs: GateInputs, limits: GateLimits) -> Go | Wait | Over:
     return Go()
 
 
-def _is_blocked(inputs: GateInputs, limits: GateLimits) -> bool:
-    until = inputs.retry_at
-    return until is not None and inputs.now_ms < until <= inputs.now_ms + limits.open_ms
+def _blocks(retry_at: int | None, now_ms: int, limits: GateLimits) -> bool:
+    return retry_at is not None and now_ms < retry_at <= now_ms + limits.open_ms
 
 
 def retry_at(now_ms: int, failures: int, limits: GateLimits) -> int:
@@ -124,13 +122,7 @@ def breaker(failures: int, retry_at: int | None, now_ms: int, limits: GateLimits
     """Return the state of a host's circuit."""
     if failures < limits.failures_open:
         return "closed"
-    waits = retry_at is not None and now_ms < retry_at <= now_ms + limits.open_ms
-    return "open" if waits else "half_open"
-
-
-def is_near(now_ms: int, at_ms: int, length_ms: int) -> bool:
-    """Return whether a time is less than a length away from now, before or after."""
-    return abs(now_ms - at_ms) < length_ms
+    return "open" if _blocks(retry_at, now_ms, limits) else "half_open"
 
 
 def next_slot(last: int, now_ms: int, period_ms: int) -> int | None:
@@ -138,6 +130,6 @@ def next_slot(last: int, now_ms: int, period_ms: int) -> int | None:
 
     Where the clock was set back by more than a period, the grid begins anew at its time.
     """
-    if is_near(now_ms, last, period_ms):
+    if abs(now_ms - last) < period_ms:
         return None
     return now_ms if now_ms < last else last + (now_ms - last) // period_ms * period_ms
