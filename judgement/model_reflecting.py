@@ -7,7 +7,7 @@ Source: SPEC E3; P1, Observer cycle.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 
@@ -51,8 +51,11 @@ class UselessAnswerError(ValueError):
     """The answer does not fit, or rests on nothing; its text is part of no message."""
 
 
+_Kind = Literal["belief", "intention", "memory", "recommendation", "working_state"]
+
+
 class _Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    kind: Literal["belief", "intention", "memory", "recommendation", "working_state"]
+    kind: _Kind
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=_TEXT_CHARS)]
     evidence: Annotated[tuple[str, ...], msgspec.Meta(max_length=16)]
     confidence: Confidence = 0.5
@@ -93,10 +96,7 @@ def _schema(names: list[str]) -> dict[str, Any]:
     proposal = {
         "type": "object",
         "properties": {
-            "kind": {
-                "type": "string",
-                "enum": ["belief", "intention", "memory", "recommendation", "working_state"],
-            },
+            "kind": {"type": "string", "enum": list(get_args(_Kind))},
             "text": {"type": "string", "minLength": 1, "maxLength": _TEXT_CHARS},
             "evidence": {"type": "array", "items": evidence, "minItems": 1, "maxItems": 4},
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
