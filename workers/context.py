@@ -100,11 +100,12 @@ def _budget_bytes(asked: ContextRequest) -> int:
 def _fitted(bare: Context, pieces: Sequence[_Piece], budget_bytes: int) -> Context:
     """Return the context with as many pieces, in their order, as the budget has room for."""
     identity = bare.identity
-    if len(encode(bare)) + _COUNT_BYTES * len(_SECTIONS) > budget_bytes and identity is not None:
+    room = _room(bare, budget_bytes)
+    if room < 0 and identity is not None:
         bare = msgspec.structs.replace(
             bare, identity=IdentityShown(version=identity.version, name=identity.name)
         )
-    room = budget_bytes - len(encode(bare)) - _COUNT_BYTES * len(_SECTIONS)
+        room = _room(bare, budget_bytes)
     taken: dict[str, list[Any]] = {section: [] for section in _SECTIONS}
     omitted: dict[str, int] = {}
     for section, piece in pieces:
@@ -116,6 +117,10 @@ def _fitted(bare: Context, pieces: Sequence[_Piece], budget_bytes: int) -> Conte
             omitted[section] = omitted.get(section, 0) + 1
     sections = {section: tuple(found) for section, found in taken.items()}
     return msgspec.structs.replace(bare, **sections, omitted=omitted)
+
+
+def _room(bare: Context, budget_bytes: int) -> int:
+    return budget_bytes - len(encode(bare)) - _COUNT_BYTES * len(_SECTIONS)
 
 
 def _bare(unit: UnitOfWork, lease: LeaseRow, *, local: bool) -> Context:

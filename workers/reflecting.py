@@ -33,7 +33,6 @@ from pmcl.workers.reflector import Reflected, ReflectorError, ReflectorTraits
 from pmcl.workers.worker import Decision
 
 __all__ = [
-    "CLAIM_GRACE_MS",
     "Admission",
     "Admit",
     "ReflectionConfig",
@@ -44,7 +43,7 @@ __all__ = [
     "tend",
 ]
 
-CLAIM_GRACE_MS: Final = 30_000
+_CLAIM_GRACE_MS: Final = 30_000
 """So long a claim outlives what was reserved, for the ledger to take down the end."""
 
 
@@ -84,7 +83,7 @@ class _Job(msgspec.Struct, frozen=True, kw_only=True):
 
 def tend(unit: UnitOfWork, config: ReflectionConfig, reserved_ms: int) -> Iterator[Event]:
     """Yield the idle jobs that are due, and the ends of cycles whose claim ran out."""
-    longest_ms = reserved_ms + CLAIM_GRACE_MS
+    longest_ms = reserved_ms + _CLAIM_GRACE_MS
     for cycle in reflections.overdue(unit.tx, unit.now_ms, longest_ms):
         yield _abandoned(unit, cycle, config.limits, "claim_expired")
     if stops.in_force(unit.tx) is not None:
@@ -120,14 +119,15 @@ def claim(unit: UnitOfWork, config: ReflectionConfig, traits: ReflectorTraits) -
     assert lease is not None  # a job is queued under a lease
     job = _job(unit, host)
     retrospect = retrospects.look_back(unit.tx, lease, unit.now_ms)
-    claimed = _claimed(unit, host, job, traits, retrospect.mark)
+    mark = retrospect.mark
+    claimed = _claimed(unit, host, job, traits, mark)
     spent = reflections.spent(unit.tx, host.scope, host.host, unit.now_ms, config.limits.window_ms)
     inputs = GateInputs(
         now_ms=unit.now_ms,
         lease_lives=_lives(unit, lease, job.lease_id),
         stopped=stops.in_force(unit.tx) is not None,
         in_flight=False,  # `ready` gives no such host, and there is a unique index
-        mark=retrospect.mark,
+        mark=mark,
         last_mark=host.mark,
         spent=spent,
         reservation=traits.reservation,
@@ -183,7 +183,7 @@ def _claimed(
         reflector=traits.name,
         mark=mark,
         reserved=traits.reservation,
-        expires_at=unit.now_ms + traits.reservation.ms + CLAIM_GRACE_MS,
+        expires_at=unit.now_ms + traits.reservation.ms + _CLAIM_GRACE_MS,
     )
 
 
