@@ -12,9 +12,9 @@ import msgspec
 
 from pmcl.judgement.grounding import fold, tokens
 
-__all__ = ["ASKED_WORDS_MAX", "Finds", "most_telling", "rank", "words_to_ask", "words_to_keep"]
+__all__ = ["Finds", "most_telling", "rank", "words_to_ask", "words_to_keep"]
 
-ASKED_WORDS_MAX: Final = 12
+_ASKED_WORDS_MAX: Final = 12
 """Of one question; each costs one look into the index."""
 
 _WORD_MAX_CHARS: Final = 40
@@ -59,7 +59,7 @@ def words_to_keep(*texts: str) -> tuple[str, ...]:
 def words_to_ask(text: str) -> tuple[str, ...]:
     """Return the words that a question looks for: the longest, which tend to be the rarest."""
     words = words_to_keep(text)
-    longest = sorted(words, key=len, reverse=True)[:ASKED_WORDS_MAX]
+    longest = sorted(words, key=len, reverse=True)[:_ASKED_WORDS_MAX]
     return tuple(word for word in words if word in longest)
 
 

@@ -22,7 +22,7 @@ from pmcl.store import Row, Transaction, load_queries
 __all__ = [
     "IdleDue",
     "OpenCycle",
-    "WaitingHost",
+    "ReflectionHost",
     "apply_began",
     "apply_claimed",
     "apply_completed",
@@ -44,7 +44,7 @@ SCHEMA: Final = _queries.schema
 _strings = msgspec.json.Decoder(tuple[str, ...])
 
 
-class WaitingHost(msgspec.Struct, frozen=True, kw_only=True):
+class ReflectionHost(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a host's reflection.
 
     Attributes:
@@ -95,8 +95,8 @@ class IdleDue(msgspec.Struct, frozen=True, kw_only=True):
     slot: int
 
 
-def _host(row: Row) -> WaitingHost:
-    return WaitingHost(**{name: row[name] for name in WaitingHost.__struct_fields__})
+def _host(row: Row) -> ReflectionHost:
+    return ReflectionHost(**{name: row[name] for name in ReflectionHost.__struct_fields__})
 
 
 def _spending(row: Row) -> Spending:
@@ -114,7 +114,7 @@ def due(tx: Transaction, now_ms: int, period_ms: int) -> list[IdleDue]:
     return [IdleDue(**{name: row[name] for name in IdleDue.__struct_fields__}) for row in rows]
 
 
-def ready(tx: Transaction, now_ms: int, open_ms: int) -> WaitingHost | None:
+def ready(tx: Transaction, now_ms: int, open_ms: int) -> ReflectionHost | None:
     """Return the host whose last claim is oldest, of those whose job can be taken now."""
     row = tx.one(_queries.ready, now_ms=now_ms, open_ms=open_ms)
     return None if row is None else _host(row)
@@ -132,7 +132,7 @@ def open_cycle(tx: Transaction, cycle_id: str) -> OpenCycle | None:
     return None if row is None else _open(row)
 
 
-def host_of(tx: Transaction, scope: str, host: str) -> WaitingHost | None:
+def host_of(tx: Transaction, scope: str, host: str) -> ReflectionHost | None:
     """Return what is known of a host's reflection; None before its first lease."""
     row = tx.one(_queries.host, scope=scope, host=host)
     return None if row is None else _host(row)

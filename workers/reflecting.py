@@ -27,7 +27,7 @@ from pmcl.judgement import GateInputs, GateLimits, Go, Over, Retrospect, gate, n
 from pmcl.ledger import leases, reflections, retrospects, stops, turns
 from pmcl.ledger.leases import LeaseRow
 from pmcl.ledger.payloads import Payload
-from pmcl.ledger.reflections import OpenCycle, WaitingHost
+from pmcl.ledger.reflections import OpenCycle, ReflectionHost
 from pmcl.outbox import UnitOfWork
 from pmcl.workers.reflector import Reflected, ReflectorError, ReflectorTraits
 from pmcl.workers.worker import Decision
@@ -143,7 +143,7 @@ def claim(unit: UnitOfWork, config: ReflectionConfig, traits: ReflectorTraits) -
             return Decision()
 
 
-def _job(unit: UnitOfWork, host: WaitingHost) -> _Job:
+def _job(unit: UnitOfWork, host: ReflectionHost) -> _Job:
     """Return what waits under the oldest lease: its turns, with the idle job of the same lease."""
     waiting = turns.waiting(unit.tx, host.scope, host.host)
     if waiting is not None:
@@ -169,7 +169,7 @@ def _job(unit: UnitOfWork, host: WaitingHost) -> _Job:
 
 
 def _claimed(
-    unit: UnitOfWork, host: WaitingHost, job: _Job, traits: ReflectorTraits, mark: str
+    unit: UnitOfWork, host: ReflectionHost, job: _Job, traits: ReflectorTraits, mark: str
 ) -> ReflectionClaimed:
     again = host.trigger_id == job.trigger_id
     return ReflectionClaimed(

@@ -106,7 +106,7 @@ class RequestLoop:
         self._signals.taken(kind)
         with span(f"pmcl.{kind}", parent=message.headers, kind=SpanKind.SERVER) as receiving:
             reply = await self._reply(message)
-            receiving.set_attributes(_told(reply))
+            receiving.set_attributes(_attributes(reply))
             if reply is not None:
                 await self._settle(message, reply)
         self._signals.answered(kind, _answer_of(reply), time.perf_counter() - began_s)
@@ -233,13 +233,13 @@ def _answer_of(reply: Contract | None) -> str:
     return reply.code if isinstance(reply, ErrorReply) else "answered"
 
 
-def _told(reply: Contract | None) -> dict[str, str]:
+def _attributes(reply: Contract | None) -> dict[str, str]:
     """Return what a span says of a reply; no content."""
-    told = {"pmcl.answer": _answer_of(reply)}
+    attributes = {"pmcl.answer": _answer_of(reply)}
     if isinstance(reply, Evaluation):
-        told["pmcl.evaluation_id"] = reply.evaluation_id
-        told["pmcl.status"] = reply.checkpoint_status
-    return told
+        attributes["pmcl.evaluation_id"] = reply.evaluation_id
+        attributes["pmcl.status"] = reply.checkpoint_status
+    return attributes
 
 
 def _error_reply(error: RefusedError) -> ErrorReply:
