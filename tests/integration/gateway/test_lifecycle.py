@@ -1,5 +1,7 @@
 """A host that speaks only HTTP, from its lease to the linked outcome."""
 
+import json
+
 import anyio
 import msgspec
 import pytest
@@ -255,3 +257,17 @@ async def test_begins_at_once_share_one_lease(house: House) -> None:
         for _ in range(6):
             tasks.start_soon(begin)
     assert found == [1] * 6
+
+
+async def test_turn_is_told_what_stands_within_its_budget(wire: Wire) -> None:
+    assert (await wire.check("read_file", NOTES))["status"] == "passed"
+    told = await wire.post("/v1/context", {"goal": "tidy", "budget_bytes": 4096})
+    assert (told.status, told.body["status"]) == (200, "compiled")
+    assert told.body["operational"]["pending_calls"] == 1
+    assert {"tool": "*", "grant": "grant"} in told.body["capabilities"]
+    assert int(told.headers["content-length"]) - len(json.dumps(told.body["received"])) <= 4096
+    small = await wire.post("/v1/context", {"budget_bytes": 4095})
+    assert (small.status, small.body["field"]) == (400, "$.budget_bytes")
+    generation = told.body["generation"] + 1
+    other = await wire.post("/v1/context", {"generation": generation})
+    assert (other.status, other.body["code"]) == (409, "stale_generation")

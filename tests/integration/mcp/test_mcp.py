@@ -115,6 +115,18 @@ async def test_plan_and_recommendation_cover_no_call(guards: Guards) -> None:
             assert (await model.refused("dispatch", **claim))["code"] == "not_a_call"
 
 
+async def test_model_is_told_what_stands_within_its_budget(guards: Guards) -> None:
+    async with asking(guards) as model:
+        assert (await model.ask("check_tool", **READING))["status"] == "passed"
+        told = await model.ask("context", goal="notes", budget_bytes=4096)
+        assert (told["status"], told["scope"]) == ("compiled", model.scope)
+        assert told["operational"]["pending_calls"] == 1
+        small = await model.refused("context", budget_bytes=4095)
+        assert small["field"] == "$.budget_bytes"
+        other = await model.refused("context", generation=told["generation"] + 1)
+        assert other["code"] == "stale_generation"
+
+
 async def test_what_a_model_observes_is_a_models_word_and_proves_nothing(guards: Guards) -> None:
     async with asking(guards) as model:
         verdict = await model.ask("check_tool", **READING)
