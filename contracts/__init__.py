@@ -35,6 +35,7 @@ from pmcl.contracts.checkpoint import (
     ToolDefinition,
 )
 from pmcl.contracts.context import (
+    CONTEXT_BYTES,
     BackgroundCycle,
     Capability,
     Context,
@@ -210,6 +211,7 @@ __all__ = [
     "CELL_HOST",
     "CELL_SCOPE",
     "CHECKPOINT_VERBS",
+    "CONTEXT_BYTES",
     "EVENTS",
     "EVERY_VISIBILITY",
     "LEASE_VERBS",

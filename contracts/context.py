@@ -16,6 +16,7 @@ from pmcl.contracts.receipts import Received
 
 __all__ = [
     "BYTES_PER_TOKEN",
+    "CONTEXT_BYTES",
     "CONTEXT_MIN_BYTES",
     "INVARIANTS",
     "BackgroundCycle",
@@ -27,6 +28,8 @@ __all__ = [
     "OperationalState",
 ]
 
+CONTEXT_BYTES: Final = 16_384
+"""The budget of a context whose asker names none."""
 CONTEXT_MIN_BYTES: Final = 4096
 BYTES_PER_TOKEN: Final = 2
 """So few bytes of a context are taken for one token: ids and punctuation are dear."""
@@ -53,7 +56,7 @@ class ContextRequest(Contract, frozen=True, kw_only=True, tag="pmcl/context-requ
     lease_id: Ulid
     generation: Count
     goal: Text = ""
-    budget_bytes: Annotated[int, msgspec.Meta(ge=CONTEXT_MIN_BYTES, le=131_072)] = 16_384
+    budget_bytes: Annotated[int, msgspec.Meta(ge=CONTEXT_MIN_BYTES, le=131_072)] = CONTEXT_BYTES
     budget_tokens: (
         Annotated[int, msgspec.Meta(ge=CONTEXT_MIN_BYTES // BYTES_PER_TOKEN, le=65_536)] | None
     ) = None

@@ -12,6 +12,7 @@ import structlog
 
 from pmcl.bus import SpanKind, background_tasks, open_connection, span, untraced
 from pmcl.contracts import (
+    CONTEXT_BYTES,
     PREFIX,
     STORED_PREFIX,
     BusError,
@@ -137,13 +138,19 @@ class Host:
             return verdict
 
     async def context(
-        self, goal: str = "", *, budget_bytes: int = 16_384, budget_tokens: int | None = None
+        self, goal: str = "", *, budget_bytes: int = CONTEXT_BYTES, budget_tokens: int | None = None
     ) -> Context:
         """Return what a turn about `goal` should know, within `deadline_ms` and its budget.
 
         When nobody compiles it, it says so: its status is `degraded`, and nothing is in it.
 
+        Args:
+            goal: what memories are looked for by; it is not stored.
+            budget_bytes: of the answer's JSON, 4,096 to 131,072.
+            budget_tokens: as well, a token being taken for two bytes, 2,048 to 65,536.
+
         Raises:
+            ContractError: the goal or a budget is out of its bounds; nobody was asked.
             RefusedError: the request itself was refused.
             HostError: this host may not ask any more.
         """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import ParamSpec, TypeVar, Unpack
 
-from pmcl.contracts import Context
+from pmcl.contracts import CONTEXT_BYTES, Context
 from pmcl.hosts.bridge import Bridge
 from pmcl.hosts.client import Host
 from pmcl.hosts.config import HostConfig
@@ -91,7 +91,7 @@ class SyncHost:
         return self._bridge.call(self._host.check, proposal)
 
     def context(
-        self, goal: str = "", *, budget_bytes: int = 16_384, budget_tokens: int | None = None
+        self, goal: str = "", *, budget_bytes: int = CONTEXT_BYTES, budget_tokens: int | None = None
     ) -> Context:
         """Return what a turn about `goal` should know; see `Host.context`."""
         return self._bridge.call(

@@ -13,11 +13,11 @@ import anyio
 import msgspec
 import structlog
 
-from pmcl.contracts import BusyError, ContractError, PmclError, StaleGenerationError
+from pmcl.contracts import BusyError, Context, ContractError, PmclError, StaleGenerationError
 from pmcl.hosts.client import Host
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.desk.errors import NotOpenError, UnknownVerdictError
-from pmcl.hosts.desk.messages import DispatchAsked, OutcomeAsked, OutcomeSaid
+from pmcl.hosts.desk.messages import ContextAsked, DispatchAsked, OutcomeAsked, OutcomeSaid
 from pmcl.hosts.dispatch import Dispatch, Run
 from pmcl.hosts.errors import DispatchRefusedError
 from pmcl.hosts.hooks import HookService
@@ -109,6 +109,18 @@ class Desk:
             self._ended.pop(verdict.claim_id, None)
             self._passed[verdict.claim_id] = _Passed(verdict, proposal)
         return verdict
+
+    async def context(self, asked: ContextAsked) -> Context:
+        """Return what a turn should know, or that nobody compiled it.
+
+        Raises:
+            StaleGenerationError: the caller means another lease.
+            ContractError, RefusedError, HostError: as `Host.context`.
+        """
+        self.require(asked.generation)
+        return await self.host.context(
+            asked.goal, budget_bytes=asked.budget_bytes, budget_tokens=asked.budget_tokens
+        )
 
     async def claim(self, asked: DispatchAsked) -> None:
         """Claim a verdict for exactly these arguments; the tool may run when this returns.

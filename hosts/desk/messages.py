@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 
 from pmcl.contracts import (
+    CONTEXT_BYTES,
     AuthoritySnapshot,
     Confidence,
     Count,
@@ -200,7 +201,7 @@ class ContextAsked(Asked, frozen=True, kw_only=True):
     """
 
     goal: Text = ""
-    budget_bytes: int = 16_384
+    budget_bytes: int = CONTEXT_BYTES
     budget_tokens: int | None = None
 
 

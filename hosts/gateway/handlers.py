@@ -132,10 +132,7 @@ async def complete(call: Call, asked: TurnAsked) -> TurnAnswer:
 async def context(call: Call, asked: ContextAsked) -> Context:
     """Return what a turn should know, or that nobody compiled it."""
     async with call.sessions.current(call.caller) as desk:
-        desk.require(asked.generation)
-        return await desk.host.context(
-            asked.goal, budget_bytes=asked.budget_bytes, budget_tokens=asked.budget_tokens
-        )
+        return await desk.context(asked)
 
 
 async def hook(call: Call, event: bytes) -> HookAnswer:

@@ -131,10 +131,7 @@ async def _observe(asker: Asker, asked: Noted) -> Stored:
 
 
 async def _context(asker: Asker, asked: ContextAsked) -> Context:
-    asker.desk.require(asked.generation)
-    return await asker.desk.host.context(
-        asked.goal, budget_bytes=asked.budget_bytes, budget_tokens=asked.budget_tokens
-    )
+    return await asker.desk.context(asked)
 
 
 async def _complete_turn(asker: Asker, asked: TurnAsked) -> TurnAnswer:
