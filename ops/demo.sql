@@ -3,7 +3,7 @@ SELECT outcome_id, status, verified FROM outcomes
 WHERE evaluation_id = :evaluation_id AND corrected_by IS NULL;
 
 -- name: cycle
-SELECT cycle_id, result, findings FROM reflections
+SELECT cycle_id, result FROM reflections
 WHERE idle = 1 AND result = 'proposed' AND findings LIKE '%failed_again:%'
     AND claimed_at >= (SELECT linked_at FROM outcomes WHERE outcome_id = :outcome_id)
 ORDER BY claim LIMIT 1;
