@@ -32,6 +32,9 @@ _START_S = 30.0
 _WITHIN_S = 10.0
 _STOP_S = 10.0
 _TABS_MAX = 200
+# What the driver says when a page was left while its facts were waited for. A script's own time,
+# 30 s, is longer than any wait here, so it cannot be over either.
+_LEFT = ("unloaded", "javascript error", "script timeout")
 
 # Looks whenever the page changes; a page that was left is looked at no more.
 _UNTIL = """
@@ -103,8 +106,8 @@ class Browser:
             while True:
                 try:
                     return await self._post("execute/async", script=script, args=[])
-                except DriverError as error:  # the page was left while its facts were waited for
-                    if "unloaded" not in str(error) and "javascript error" not in str(error):
+                except DriverError as error:
+                    if not any(left in str(error) for left in _LEFT):
                         raise
 
     async def sees(self, text: str) -> None:
