@@ -1,15 +1,15 @@
 """`pmcl memories` and `pmcl identity`: what was derived, and what operators configured."""
 
 from pathlib import Path
+from typing import Literal
 
 from pmcl.ops.commands.groups import Json, StateDir, identity_app, memories_app, run, settings_of
 from pmcl.ops.console import print_json
-from pmcl.ops.memories import Listing
 
 
 @memories_app.command(name="list")
 def list_(
-    what: Listing = "items",
+    what: Literal["changes", "items", "rejected"] = "items",
     *,
     scope: str | None = None,
     kind: str | None = None,

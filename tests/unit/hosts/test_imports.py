@@ -11,7 +11,7 @@ import pytest
     [
         ("pmcl.hosts", "starlette uvicorn mcp pydantic"),
         ("pmcl.hosts.mcp", "starlette uvicorn mcp pydantic"),
-        ("pmcl.ops.cli", "starlette uvicorn mcp pydantic"),
+        ("pmcl.ops.cli", "starlette uvicorn mcp pydantic aiosqlite nats opentelemetry"),
         ("pmcl.hosts.gateway", "mcp pydantic"),
     ],
 )
