@@ -1,7 +1,7 @@
 """Approvals: what exactly waits, and the operator's word, by the functions of `pmcl approvals`."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from pmcl.ops.approvals import (
     approval_lines,
@@ -30,17 +30,13 @@ async def approvals(visit: Visit) -> Page:
 
 async def approval(visit: Visit) -> Page:
     """Return one approval, with all that was proposed."""
-    found = await read_approval(visit.settings, visit.named)
-    facts = {"approval": found.approval, "lines": list(approval_lines(found))}
-    return Page("approval.html", "Approval", facts)
+    return Page("approval.html", "Approval", await _proposed(visit))
 
 
 async def ask_grant(visit: Visit) -> Page:
     """Return the page that asks whether the proposal may pass."""
-    found = await read_approval(visit.settings, visit.named)
     facts = {
-        "approval": found.approval,
-        "lines": list(approval_lines(found)),
+        **await _proposed(visit),
         "minutes": MINUTES,
         "usual": visit.settings.approval_ttl_ms / 60_000,
         "by": operator_label(),
@@ -50,12 +46,7 @@ async def ask_grant(visit: Visit) -> Page:
 
 async def ask_deny(visit: Visit) -> Page:
     """Return the page that asks whether the proposal is held for good."""
-    found = await read_approval(visit.settings, visit.named)
-    facts = {
-        "approval": found.approval,
-        "lines": list(approval_lines(found)),
-        "by": operator_label(),
-    }
+    facts = {**await _proposed(visit), "by": operator_label()}
     return Page("approval_deny.html", "Deny this approval?", facts)
 
 
@@ -71,6 +62,11 @@ async def deny(visit: Visit) -> Done:
     decided = await deny_approval(visit.settings, visit.named)
     told = f"{decided.server}/{decided.tool} is held for good, denied by {decided.approver}."
     return Done("/approvals", told)
+
+
+async def _proposed(visit: Visit) -> dict[str, Any]:
+    found = await read_approval(visit.settings, visit.named)
+    return {"approval": found.approval, "lines": list(approval_lines(found))}
 
 
 def _expires(visit: Visit) -> timedelta | None:
