@@ -4,8 +4,6 @@ Replaying sends again what waits, and nothing else: LOG takes each row at its ow
 inbox each message once, and a host's row goes when the ledger has it.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +20,7 @@ from pmcl.ops.known_hosts import HostNotFoundError, find_host
 from pmcl.ops.record.reach import check_ledger, reach_bus
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
-from pmcl.outbox import Relay, RelayConfig, inbox, journal
+from pmcl.outbox import OpenAdmin, Relay, RelayConfig, inbox, journal
 from pmcl.store import Reader, load_queries, open_reader
 
 __all__ = [
@@ -152,7 +150,7 @@ async def _relay(settings: Settings, relaying: Connection, *, idle: bool) -> Non
             tasks.cancel_scope.cancel()
 
 
-def _admin_of(settings: Settings) -> Callable[[], AbstractAsyncContextManager[Connection]]:
+def _admin_of(settings: Settings) -> OpenAdmin:
     return lambda: reach_bus(settings, "admin")
 
 

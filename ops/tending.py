@@ -1,7 +1,5 @@
 """What a cell does beside its requests: it takes from INTAKE, and tends streams and time."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 import anyio
@@ -23,6 +21,7 @@ from pmcl.contracts import BusError, DetectorMissingError
 from pmcl.judgement import load_detector
 from pmcl.ops.crew import Crew
 from pmcl.ops.signals.signals import Signals
+from pmcl.outbox import OpenAdmin
 from pmcl.store import StoreBusyError, StoreUnavailableError
 from pmcl.workers import StreamHandler, Units
 
@@ -34,9 +33,6 @@ _CONNECT_S: Final = 30.0
 _SWEEP_S: Final = 1.0
 _RETRY_S: Final = 0.5
 _TRIM_S: Final = 60.0
-
-OpenAdmin = Callable[[], AbstractAsyncContextManager[Connection]]
-"""Opens a connection that may create streams."""
 
 
 def start_tending(

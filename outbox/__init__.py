@@ -12,7 +12,7 @@ from pmcl.outbox.host_file import (
 from pmcl.outbox.host_units import Claim, HostFileFullError
 from pmcl.outbox.log import read_log
 from pmcl.outbox.relay import Relay, RelayConfig
-from pmcl.outbox.repair import DivergedError, JournalBehindError, settle_log
+from pmcl.outbox.repair import DivergedError, JournalBehindError, OpenAdmin, settle_log
 from pmcl.outbox.unit import UnitOfWork
 
 SCHEMAS = (epoch.SCHEMA, inbox.SCHEMA, journal.SCHEMA)
@@ -26,6 +26,7 @@ __all__ = [
     "HostFileFullError",
     "HostFileSwept",
     "JournalBehindError",
+    "OpenAdmin",
     "PendingMessage",
     "Relay",
     "RelayConfig",

@@ -5,8 +5,8 @@ expected sequence of every append keeps a stale relay out.
 Source: DESIGN section 3, points 5 and 6; facts/relay.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,16 +25,13 @@ from pmcl.bus import (
 )
 from pmcl.contracts import BusError
 from pmcl.outbox import journal
-from pmcl.outbox.repair import settle_log
+from pmcl.outbox.repair import OpenAdmin, settle_log
 from pmcl.outbox.row_traces import RowTraces
 from pmcl.store import Reader, StoreUnavailableError, open_reader
 
-__all__ = ["OpenAdmin", "Relay", "RelayConfig"]
+__all__ = ["Relay", "RelayConfig"]
 
 log = structlog.get_logger()
-
-OpenAdmin = Callable[[], AbstractAsyncContextManager[Connection]]
-"""Opens a connection that may delete and create LOG; used for repair only."""
 
 
 class RelayConfig(msgspec.Struct, frozen=True, kw_only=True):

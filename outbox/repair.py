@@ -16,9 +16,12 @@ from pmcl.contracts import LedgerError, headers
 from pmcl.outbox import journal
 from pmcl.store import Reader
 
-__all__ = ["DivergedError", "JournalBehindError", "settle_log"]
+__all__ = ["DivergedError", "JournalBehindError", "OpenAdmin", "settle_log"]
 
 log = structlog.get_logger()
+
+OpenAdmin = Callable[[], AbstractAsyncContextManager[Connection]]
+"""Opens a connection of the one identity that may create and delete streams."""
 
 
 class JournalBehindError(LedgerError):
@@ -54,7 +57,7 @@ class DivergedError(LedgerError):
 async def settle_log(
     connection: Connection,
     reader: Reader,
-    open_admin: Callable[[], AbstractAsyncContextManager[Connection]],
+    open_admin: OpenAdmin,
 ) -> int:
     """Return the last sequence of a sound LOG; an unsound one was emptied, to be appended anew.
 

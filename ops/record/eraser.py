@@ -7,8 +7,6 @@ message that was not dealt with: its number would be missing for ever.
 Source: SPEC B3; DESIGN section 6.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -31,6 +29,7 @@ from pmcl.bus import (
 from pmcl.contracts import BusError, DeadLetter, LedgerError, RefusedError, parse_subject
 from pmcl.ledger import erasures, ledger_config, payloads
 from pmcl.ledger.erasures import ErasureRow
+from pmcl.outbox import OpenAdmin
 from pmcl.store import Reader, Transaction, Writer, open_reader, open_writer
 from pmcl.workers import Units, end_erasure, erase_payloads
 
@@ -67,7 +66,7 @@ class Eraser:
         ledger: Path,
         writer: Writer,
         units: Units,
-        admin: Callable[[], AbstractAsyncContextManager[Connection]],
+        admin: OpenAdmin,
     ) -> None:
         self._ledger = ledger
         self._writer = writer
