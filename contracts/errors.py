@@ -175,6 +175,10 @@ class ApprovalDecidedError(RefusedError):
 
     code = "approval_decided"
 
+    def __init__(self, field: str, value: object, limit: object) -> None:
+        super().__init__(field, value, limit)
+        self.args = (f"{self.code}: this approval is {self.value} already, allowed: {self.limit}",)
+
 
 class NotAvailableError(RefusedError):
     """This version does not answer this kind of request."""

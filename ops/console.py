@@ -13,7 +13,14 @@ import msgspec
 import structlog
 from rich.console import Console
 
-__all__ = ["configure_logs", "console", "print_json", "shown_time", "shown_whole"]
+__all__ = [
+    "configure_logs",
+    "console",
+    "print_json",
+    "screen_width",
+    "shown_time",
+    "shown_whole",
+]
 
 _PIPE_WIDTH: Final = 500
 """Nothing that goes into a file or another program is cut to the width of a screen."""
@@ -22,6 +29,11 @@ console = Console(
     highlight=False,
     width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH,
 )
+
+
+def screen_width() -> int | None:
+    """Return how wide the screen is; `None` where a line may be of any length."""
+    return None if console.width >= _PIPE_WIDTH else console.width
 
 
 def print_json(value: Any) -> None:

@@ -131,7 +131,9 @@ async def read_letter(settings: Settings, sequence: int) -> dict[str, Any]:
     async with reach_bus(settings, "admin") as admin:
         async for view, letter in _letters(admin, Wanted(sequence=sequence)):
             return {"letter": view, "content": _content(settings, letter)}
-    raise DeadLetterNotFoundError(f"dead letter {sequence}: see `pmcl deadletters list`")
+    raise DeadLetterNotFoundError(
+        f"there is no dead letter {sequence}: see `pmcl deadletters list`"
+    )
 
 
 def _content(settings: Settings, letter: DeadLetter) -> Any:

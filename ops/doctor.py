@@ -16,7 +16,7 @@ from pmcl.contracts import PmclError
 from pmcl.ops.approvals import deny_approval
 from pmcl.ops.console import console
 from pmcl.ops.findings import Finding, State, fine, wrong
-from pmcl.ops.health import check_files, check_sidecar, check_space, check_versions
+from pmcl.ops.health import check_files, check_sidecar, check_space, check_stop, check_versions
 from pmcl.ops.hook_checks import check_hooks
 from pmcl.ops.settings import Settings
 
@@ -44,6 +44,8 @@ async def examine(settings: Settings, project: Path) -> dict[str, Any]:
 
 async def _findings(settings: Settings, project: Path) -> AsyncIterator[Finding]:
     for finding in await anyio.to_thread.run_sync(_files, settings):
+        yield finding
+    async for finding in check_stop(settings):
         yield finding
     async for finding in check_sidecar(settings):
         yield finding

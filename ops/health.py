@@ -29,11 +29,14 @@ from pmcl.bus import (
     varz,
 )
 from pmcl.contracts import BusError, PmclError
+from pmcl.ops.console import shown_time
 from pmcl.ops.findings import Finding, fine, unknown, wrong
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
+from pmcl.ops.status import read_standing
+from pmcl.store import open_reader
 
-__all__ = ["check_files", "check_sidecar", "check_space", "check_versions"]
+__all__ = ["check_files", "check_sidecar", "check_space", "check_stop", "check_versions"]
 
 FREE_MIN_BYTES: Final = 1024**3
 SKEW_MAX_MS: Final = 2_000
@@ -88,6 +91,20 @@ def check_space(settings: Settings) -> Iterator[Finding]:
         yield wrong("disk.space", told, "make room: a full disk holds everything but inspections")
     else:
         yield fine("disk.space", told)
+
+
+async def check_stop(settings: Settings) -> AsyncIterator[Finding]:
+    """Yield whether an operator's stop is in force, by whom and since when."""
+    if not settings.ledger_path.exists():
+        return
+    async with open_reader(settings.ledger_path) as reader:
+        standing = await read_standing(reader)
+    if standing.stopped_at is None:
+        yield fine("stop", "none is in force")
+        return
+    since = f"since {shown_time(standing.stopped_at)} by {standing.stopped_by}"
+    told = f"stopped {since}: only local inspections go on"
+    yield wrong("stop", told, "when it may go on: pmcl resume")
 
 
 async def check_sidecar(settings: Settings) -> AsyncIterator[Finding]:

@@ -1,13 +1,14 @@
 """What a command says of one thing: a name and a text a line, the text never cut."""
 
+import textwrap
 from collections.abc import Iterable
 
 from rich.table import Table
 
 from pmcl.contracts import Resource
-from pmcl.ops.console import console, shown_whole
+from pmcl.ops.console import console, screen_width, shown_whole
 
-__all__ = ["print_lines", "shown_resources"]
+__all__ = ["print_line", "print_lines", "shown_resources"]
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
@@ -18,6 +19,15 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     for name, text in lines:
         table.add_row(name, text)
     console.print(table, markup=False)
+
+
+def print_line(text: str, *, indent: int) -> None:
+    """Print one line; what the screen has no room for follows below, indented."""
+    width = screen_width()
+    lines = [text]
+    if width is not None:
+        lines = textwrap.wrap(text, width, subsequent_indent=" " * indent, break_on_hyphens=False)
+    console.print("\n".join(lines), markup=False, soft_wrap=True)
 
 
 def shown_resources(resources: Iterable[Resource]) -> str:

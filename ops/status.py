@@ -95,7 +95,8 @@ def show_status(status: dict[str, Any]) -> None:
         return
     if (stopped := status["stopped"]) is not None:
         since = f"since {shown_time(stopped['since'])} by {stopped['by']}"
-        console.print(f"stopped     {since}: only local inspections go on", style="bold red")
+        told = f"{since}: only local inspections go on until `pmcl resume`"
+        console.print(f"stopped     {told}", style="bold red", soft_wrap=True)
     log = status.get("log")
     behind = "unknown" if log is None else str(ledger["journal"] - log["last"])
     table = Table(box=None, show_header=False, pad_edge=False)

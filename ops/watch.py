@@ -27,7 +27,8 @@ from pmcl.contracts import (
     decode,
 )
 from pmcl.ops.asking import open_operator
-from pmcl.ops.console import console, print_json, shown_time, shown_whole
+from pmcl.ops.console import print_json, shown_time, shown_whole
+from pmcl.ops.lines import print_line
 from pmcl.ops.settings import Settings
 
 __all__ = ["Seen", "print_watched", "watch"]
@@ -40,6 +41,11 @@ _QUIET: Final = (
     "number-closed",
     "reflection-claimed",
 )
+
+
+_IDS: Final = ("hold_id", "approval_id", "item_id", "cycle_id", "erasure_id", "evaluation_id")
+"""What a command takes, the narrowest first."""
+_INDENT: Final = 10
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +124,7 @@ async def print_watched(settings: Settings, *, as_json: bool, **wanted: Any) -> 
     """Print events as lines, or as lines of JSON, until it is stopped. Raises as `watch`."""
     async with aclosing(watch(settings, **wanted)) as events:
         async for seen in events:
-            print_json(seen) if as_json else console.print(_line(seen), markup=False)
+            print_json(seen) if as_json else print_line(_line(seen), indent=_INDENT)
 
 
 def _line(seen: Seen) -> str:
@@ -126,7 +132,21 @@ def _line(seen: Seen) -> str:
     whose = f"{event['scope']}/{event['host']}"
     skipped = f"  ({seen.skipped} lines were skipped)" if seen.skipped else ""
     at = shown_time(event["at_ms"], "%H:%M:%S")
-    return f"{at}  {seen.name:<18}  {whose:<20}  {_told(event)}{skipped}"
+    about = shown_whole(_about(event))
+    return f"{at}  {seen.name:<18}  {whose:<20}  {about:<26}  {_told(event)}{skipped}".rstrip()
+
+
+def _about(event: dict[str, Any]) -> str:
+    """Return the id to go on with, "" where no command takes one."""
+    known = {**event, "evaluation_id": _evaluation_id(event)}
+    return next((str(known[name]) for name in _IDS if known.get(name)), "")
+
+
+def _evaluation_id(event: dict[str, Any]) -> str | None:
+    """Return the evaluation that an event is about, be it by an outcome."""
+    outcome = event.get("outcome")
+    inner = outcome.get("evaluation_id") if isinstance(outcome, dict) else None
+    return event.get("evaluation_id", inner)
 
 
 def _told(event: dict[str, Any]) -> str:

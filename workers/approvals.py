@@ -83,10 +83,10 @@ def _shown(unit: UnitOfWork, row: Row) -> ShownApproval:
 def _grant(unit: UnitOfWork, grant: GrantApproval) -> Decision:
     row = _found(unit, grant.approval_id)
     if row["state"] != "pending":
-        raise ApprovalDecidedError("$.approval_id", row["state"], "pending")
+        raise ApprovalDecidedError("$.approval_id", row["state"], "to grant one that is pending")
     lease = leases.current(unit.tx, row["scope"], row["host"])
     if lease is None or lease.generation != row["generation"] or not lease.lives(unit.now_ms):
-        raise ApprovalDecidedError("$.approval_id", "expired", "one of a living lease")
+        raise ApprovalDecidedError("$.approval_id", "expired", "to grant one of a living lease")
     granted = ApprovalGranted(
         **_whose(unit, row),
         approver=operator_of(grant.label),
@@ -107,7 +107,8 @@ def _grant(unit: UnitOfWork, grant: GrantApproval) -> Decision:
 def _deny(unit: UnitOfWork, deny: DenyApproval) -> Decision:
     row = _found(unit, deny.approval_id)
     if row["state"] not in ("pending", "granted"):
-        raise ApprovalDecidedError("$.approval_id", row["state"], "pending or granted")
+        limit = "to deny one that is pending or granted"
+        raise ApprovalDecidedError("$.approval_id", row["state"], limit)
     denied = ApprovalDenied(**_whose(unit, row), approver=operator_of(deny.label))
     reply = _changed(row, state="denied", approver=denied.approver, decided_at=unit.now_ms)
     return Decision(events=(denied,), reply=reply)

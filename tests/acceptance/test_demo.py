@@ -179,4 +179,4 @@ async def test_an_approval_outlives_the_sidecar_and_lets_one_call_pass(tmp_path:
             assert await judged() == ("held", "authority.approval_required")
             refused = await run("approvals", "deny", listed["approval_id"], *place[1:])
             assert refused.code == 1
-            assert "approval_decided" in refused.stdout + refused.stderr
+            assert "this approval is used already" in refused.stdout + refused.stderr

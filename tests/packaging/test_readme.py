@@ -65,7 +65,6 @@ def run(command: list[str], cwd: Path, environment: dict[str, str]) -> str:
 def test_example_runs_as_it_stands(tmp_path: Path, environment: dict[str, str]) -> None:
     [commands] = [block for block in blocks("") if block.startswith("pmcl up &\n")]
     [program] = blocks("python")
-    (tmp_path / "notes.txt").write_text("The release is on Friday.")
     run(commands.removeprefix("pmcl up &\n").split(), tmp_path, environment)
     printed = run([sys.executable, "-c", program], tmp_path, environment)
     assert "passed The release is on Friday." in printed

@@ -7,8 +7,9 @@ import pytest
 from pmcl.contracts import Tool, limits
 from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal, Verdict
 from pmcl.hosts.clock import now_s
+from pmcl.ops.console import console
 from pmcl.ops.settings import Settings
-from pmcl.ops.status import read_status
+from pmcl.ops.status import read_status, show_status
 from pmcl.ops.stopping import resume, stop
 from tests.integration.hosts.sidecar import Sidecar, error_of, until
 from tests.integration.hosts.test_cell import NOTE, writing
@@ -72,6 +73,9 @@ async def test_only_inspections_go_on_and_what_was_passed_is_void(
             pass
         status = await read_status(settings)
         assert status["stopped"] == {"since": state.since, "by": state.by}
+        with console.capture() as printed:
+            show_status(status)
+        assert f"by {state.by}: only local inspections go on until `pmcl resume`" in printed.get()
 
         assert (await resume(settings)).changed
         with pytest.raises(DispatchRefusedError, match="fenced"):

@@ -7,9 +7,11 @@ import pytest
 
 from pmcl.ops import health
 from pmcl.ops.cell import run_cell
+from pmcl.ops.console import shown_time
 from pmcl.ops.doctor import examine
 from pmcl.ops.host_add import add_host
 from pmcl.ops.settings import Settings
+from pmcl.ops.stopping import stop
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +36,19 @@ async def test_a_sidecar_that_runs_is_well(tmp_path: Path) -> None:
     assert states.pop("hooks") == "unknown", "no agent has one"
     assert set(states.values()) == {"ok"}, findings
     assert {"streams.INTAKE", "streams.LOG", "streams.DEADLETTERS", "clock.skew"} <= set(states)
+
+
+async def test_a_stop_is_told_with_who_said_it_and_how_to_go_on(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path / "state")
+    await add_host(settings, "s", "a", (), [tmp_path], None)
+    async with run_cell(settings):
+        before = (await found(settings))["stop"]
+        state = await stop(settings)
+        finding = (await found(settings))["stop"]
+    assert before["state"] == "ok"
+    assert finding["state"] == "wrong"
+    assert f"since {shown_time(state.since)} by {state.by}" in finding["told"]
+    assert "pmcl resume" in finding["remedy"]
 
 
 async def test_a_folder_without_a_sidecar_stays_empty(tmp_path: Path) -> None:

@@ -55,7 +55,11 @@ async def test_verdicts_and_outcomes_of_one_scope_are_seen(room: Room) -> None:
     assert evaluated.sequence > 0
     assert "agent" in _line(evaluated)
     assert evaluated.event["status"] in _line(evaluated)
+    assert evaluated.event["evaluation_id"] in _line(evaluated)
     assert "succeeded" in _line(found["outcome-linked"])
+    assert found["outcome-linked"].event["outcome"]["evaluation_id"] in _line(
+        found["outcome-linked"]
+    )
 
 
 async def test_all_shows_leases_too(room: Room) -> None:

@@ -1,7 +1,14 @@
 import pytest
 
 from pmcl import contracts
-from pmcl.contracts import BusError, ContractError, PmclError, RefusedError, refusal
+from pmcl.contracts import (
+    ApprovalDecidedError,
+    BusError,
+    ContractError,
+    PmclError,
+    RefusedError,
+    refusal,
+)
 
 
 def _tree(error: type[RefusedError]) -> list[type[RefusedError]]:
@@ -36,6 +43,14 @@ def test_unknown_code_gives_the_root() -> None:
 def test_message_says_what_where_and_the_limit() -> None:
     error = ContractError("$.a", "x" * 100, 5)
     assert str(error) == f"malformed: $.a is '{'x' * 64}', allowed: 5"
+
+
+def test_a_second_decision_is_told_the_state_and_not_the_field() -> None:
+    error = ApprovalDecidedError("$.approval_id", "granted", "to grant one that is pending")
+    told = (
+        "approval_decided: this approval is granted already, allowed: to grant one that is pending"
+    )
+    assert str(error) == told
 
 
 def test_all_errors_share_one_root() -> None:
