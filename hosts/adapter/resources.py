@@ -17,6 +17,7 @@ from pmcl.contracts import ContractError, Resource
 from pmcl.hosts.adapter.addresses import file_of, hosts_of, is_address
 from pmcl.hosts.adapter.calls import ToolCall
 from pmcl.hosts.clock import now_s
+from pmcl.hosts.errors import PathError
 from pmcl.hosts.paths import resolve_path
 from pmcl.judgement import content_of, touched_by, words_of
 
@@ -140,7 +141,7 @@ def _strays(text: str) -> bool:
         return False
     if path.startswith("/"):
         return os.path.isdir("/" + path.lstrip("/").partition("/")[0]) and path.strip("/") != ""
-    return path.startswith("~/") or os.path.expanduser(path) != path or _climbs(path)
+    return path.startswith("~/") or _expanded(path) != path or _climbs(path)
 
 
 def _climbs(path: str) -> bool:
@@ -188,7 +189,7 @@ def _at_address(name: str, url: str, call: ToolCall) -> Iterator[Resource]:
 def _paths(name: str, spelled: str, call: ToolCall) -> Iterator[Resource]:
     """Yield where a path leads, for tools that know of `~`, and for those that do not."""
     path = _flag.sub("", spelled, count=1) if _strays(spelled) else spelled
-    for each in dict.fromkeys((spelled, path, os.path.expanduser(path))):
+    for each in dict.fromkeys((spelled, path, _expanded(path))):
         yield _path(name, each, call)
 
 
@@ -200,8 +201,15 @@ def _path(name: str, path: str, call: ToolCall) -> Resource:
 
 
 def _expanded(path: str) -> str:
-    """Return the path as a shell would give it to the command."""
-    return os.path.expanduser(path) if path.startswith("~") else path
+    """Return the path as a shell would give it to the command.
+
+    Raises:
+        PathError: it starts at a home whose name nobody can have.
+    """
+    try:
+        return os.path.expanduser(path)
+    except ValueError as error:
+        raise PathError(path, type(error).__name__) from error
 
 
 def _resource(kind: ResourceKind, value: str, argument: str) -> Resource:

@@ -90,6 +90,7 @@ def read_call(message: Message, has_stated: Callable[[str], bool]) -> CallFrame:
     name, given, meta = params.get("name"), params.get("arguments"), params.get("_meta", {})
     if not isinstance(name, str) or not name:
         raise ContractError("$.params.name", type(name).__name__, "a tool's name")
+    _check("$.params.name", name.isprintable(), name[:_SHOWN_CHARS], "signs that can be seen")
     arguments = {} if given is None else given
     _check("$.params.arguments", isinstance(arguments, dict), type(given).__name__, "an object")
     _check("$.params._meta", isinstance(meta, dict), type(meta).__name__, "an object")

@@ -7,6 +7,8 @@ import difflib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +74,9 @@ def plan_install(agent: Agent, project: Path | None, paths: HookPaths) -> Settin
     ours = [(event, group) for event, group in settings.groups() if _is_all_ours(group)]
     if sorted(ours, key=repr) != sorted(wanted, key=repr) or _handlers(settings) != len(wanted):
         settings = settings.without(is_ours)
-        for event, group in wanted:
-            settings = settings.with_group(event, group)
+        with _named(path):
+            for event, group in wanted:
+                settings = settings.with_group(event, group)
     return SettingsChange(path=path, before=before, after=settings.text)
 
 
@@ -154,8 +157,15 @@ def _text(path: Path) -> str | None:
 
 
 def _parsed(path: Path, text: str | None) -> SettingsText:
-    try:
+    with _named(path):
         return SettingsText(text or "")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in what is wrong with its text."""
+    try:
+        yield
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}; nothing was changed") from error
 

@@ -57,13 +57,19 @@ class SettingsText:
         return [(event, group) for event, groups in lists for group in groups]
 
     def with_group(self, event: str, group: dict[str, Any]) -> "SettingsText":
-        """Return the settings with one more group at the end of an event's."""
+        """Return the settings with one more group at the end of an event's.
+
+        Raises:
+            SettingsError: what the event has is no list.
+        """
         hooks = _member(self._root, "hooks")
         if hooks is None:
             return self._with_last(self._root, "hooks", {event: [group]})
         groups = _member(hooks, event)
         if groups is None:
             return self._with_last(hooks, event, [group])
+        if groups.type != "array":
+            raise SettingsError(f"{_at(groups)}: hooks.{event} is no list")
         return self._with_last(groups, None, group)
 
     def without(self, is_ours: Callable[[object], bool]) -> "SettingsText":

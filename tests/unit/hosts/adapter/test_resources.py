@@ -96,9 +96,10 @@ def test_too_many_others_are_refused(tmp_path: Path) -> None:
         found(tmp_path, recipients=[f"a{n}@example.org" for n in range(65)])
 
 
-def test_a_path_that_cannot_be_resolved_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["a\0b", "~\0", "~\0/a", "~\ud800"])
+def test_a_path_that_cannot_be_resolved_is_refused(path: str, tmp_path: Path) -> None:
     with pytest.raises(PathError):
-        found(tmp_path, path="a\0b")
+        found(tmp_path, path=path)
 
 
 def test_an_overlong_value_is_refused(tmp_path: Path) -> None:

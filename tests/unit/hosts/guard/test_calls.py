@@ -58,6 +58,8 @@ def test_a_tools_own_argument_of_that_name_stays() -> None:
         ("$.params.other", message(other=1)),
         ("$.params.name", message(name=5)),
         ("$.params.name", message(name="")),
+        ("$.params.name", message(name="wipe\0read")),
+        ("$.params.name", message(name="re\u200bad")),
         ("$.params.arguments", message(arguments=[1])),
         ("$.params.arguments", message(arguments={"x": "y" * 65_536})),
         ("$.params._meta", message(_meta=1)),

@@ -126,6 +126,7 @@ def test_a_hook_that_was_moved_into_a_foreign_group_is_taken_out_alone(tmp_path:
         ('{\n  "hooks": []\n}', "line 2, column 12: hooks is no object"),
         ('{"hooks": {"PreToolUse": [{"command": "x"}]}}', "line 1, column 26: hooks.PreToolUse"),
         ('{"hooks": {"Stop": [{"hooks": ["x"]}]}}', "hooks.Stop"),
+        ('{"hooks": {"Stop": {}}}', "line 1, column 20: hooks.Stop is no list"),
         ("[" * 100_000, "nested too deep"),
     ],
 )
