@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import (
     Approval,
@@ -24,6 +23,7 @@ from pmcl.contracts import (
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 
 __all__ = [
@@ -77,18 +77,18 @@ def show_approvals(found: Approvals) -> None:
     if not found.approvals:
         console.print("No approval waits.")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("id", "state", "asked", "host", "tool"):
-        table.add_column(column, overflow="fold", no_wrap=column not in ("host", "tool"))
-    for approval in found.approvals:
-        table.add_row(
+    names = ("id", "state", "asked", "host", "tool")
+    rows = [
+        (
             approval.approval_id,
             approval.state,
             shown_time(approval.requested_at, "%d %H:%M"),
             f"{approval.scope}/{approval.host}",
             shown_whole(f"{approval.server}/{approval.tool}"),
         )
-    console.print(table, markup=False)
+        for approval in found.approvals
+    ]
+    print_rows(names, rows)
     if found.more:
         console.print("There are more.")
 

@@ -27,6 +27,7 @@ _PIPE_WIDTH: Final = 500
 
 console = Console(
     highlight=False,
+    emoji=False,  # what a model wrote is shown as it stands
     width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH,
 )
 

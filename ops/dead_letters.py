@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final
 
 import anyio
 import msgspec
-from rich.table import Table
 
 from pmcl.bus import DEADLETTERS, Connection, Message, delete_message, stored_messages, stream_state
 from pmcl.contracts import (
@@ -28,6 +27,7 @@ from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import reach_bus
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key
 from pmcl.workers import LETTER_MAX_BYTES
@@ -282,11 +282,9 @@ def show_letters(found: dict[str, Any]) -> None:
     if not found["letters"]:
         console.print("There are no dead letters.")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("number", "since", "worker", "subject", "reason", "tries", "bytes"):
-        table.add_column(column, overflow="fold", no_wrap=column in ("number", "since"))
-    for letter in found["letters"]:
-        table.add_row(
+    names = ("number", "since", "worker", "subject", "reason", "tries", "bytes")
+    rows = [
+        (
             str(letter.sequence),
             shown_time(letter.at, "%d %H:%M"),
             letter.worker,
@@ -295,7 +293,9 @@ def show_letters(found: dict[str, Any]) -> None:
             str(letter.attempts),
             str(letter.size_bytes),
         )
-    console.print(table, markup=False)
+        for letter in found["letters"]
+    ]
+    print_rows(names, rows)
     if found["more"]:
         console.print("There are more: narrow it with --worker or --reason, or raise --limit.")
 

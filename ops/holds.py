@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import CheckpointRequest, HoldLift, LedgerError, Resource
 from pmcl.judgement import fallback_resource
@@ -17,6 +16,7 @@ from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.lines import print_lines, shown_resources
 from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key
 from pmcl.store import Row, load_queries, open_reader
@@ -152,11 +152,9 @@ def show_holds(found: dict[str, Any]) -> None:
     if not found["holds"]:
         console.print("Nothing is held.")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("id", "since", "host", "effect", "reason", "on"):
-        table.add_column(column, overflow="fold", no_wrap=column in ("id", "since"))
-    for hold in found["holds"]:
-        table.add_row(
+    names = ("id", "since", "host", "effect", "reason", "on")
+    rows = [
+        (
             hold.hold_id,
             shown_time(hold.since, "%d %H:%M"),
             f"{hold.scope}/{hold.host}",
@@ -164,7 +162,9 @@ def show_holds(found: dict[str, Any]) -> None:
             hold.reason,
             _resources(hold),
         )
-    console.print(table, markup=False)
+        for hold in found["holds"]
+    ]
+    print_rows(names, rows)
     if found["more"]:
         console.print("There are more: narrow it with --scope or --reason.")
 

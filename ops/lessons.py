@@ -3,7 +3,6 @@
 from typing import Any, Final
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import Resource
 from pmcl.judgement import LESSON_MATURE_FROM, fallback_resource
@@ -11,6 +10,7 @@ from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.lines import shown_resources
 from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import Reader, Row, load_queries, open_reader
 
@@ -98,18 +98,18 @@ def show_lessons(found: dict[str, Any]) -> None:
     if not found["lessons"]:
         console.print("No verified run has taught anything yet.")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("state", "runs", "scope", "action", "on", "changed"):
-        table.add_column(column, overflow="fold", no_wrap=column in ("state", "changed"))
-    for lesson in found["lessons"]:
-        table.add_row(
+    names = ("state", "runs", "scope", "changed", "action", "on")
+    rows = [
+        (
             lesson.state,
             f"{len(lesson.runs)} of {LESSON_MATURE_FROM}",
             lesson.scope,
+            f"{shown_time(lesson.changed_at, '%d %H:%M')} {lesson.reason or ''}",
             shown_whole(f"{lesson.server}/{lesson.tool}"),
             "-" if lesson.resources is None else shown_resources(lesson.resources),
-            f"{shown_time(lesson.changed_at, '%d %H:%M')} {lesson.reason or ''}",
         )
-    console.print(table, markup=False)
+        for lesson in found["lessons"]
+    ]
+    print_rows(names, rows)
     if found["more"]:
         console.print("There are more: narrow it with --scope or --state.")

@@ -3,12 +3,12 @@
 from typing import Any, Final, Literal
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import LedgerError
 from pmcl.ledger import items, rejections, self_models
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
@@ -78,13 +78,12 @@ def show_memories(found: dict[str, Any]) -> None:
     if not found["memories"]:
         console.print("Nothing is kept.")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("id", "kind", "state", "host", "says"):
-        table.add_column(column, overflow="fold")
-    for each in found["memories"]:
-        host = f"{each['scope']}/{each['host']}"
-        table.add_row(_id(each), _kind(each), _state(each), host, _text(each))
-    console.print(table, markup=False)
+    names = ("id", "kind", "state", "host", "says")
+    rows = [
+        (_id(each), _kind(each), _state(each), f"{each['scope']}/{each['host']}", _text(each))
+        for each in found["memories"]
+    ]
+    print_rows(names, rows)
     if found["more"]:
         console.print("There are more.")
 

@@ -10,7 +10,6 @@ from typing import Final
 import anyio
 import anyio.to_thread
 import msgspec
-from rich.table import Table
 
 from pmcl.bus import LOG, Connection, stream_state
 from pmcl.contracts import BusError, PmclError, Received
@@ -18,6 +17,7 @@ from pmcl.hosts import HostConfig, Receipts, resend
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.known_hosts import HostNotFoundError, find_host
 from pmcl.ops.record.reach import check_ledger, reach_bus
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 from pmcl.outbox import OpenAdmin, Relay, RelayConfig, inbox, journal
@@ -227,14 +227,13 @@ def show_outboxes(report: OutboxReport) -> None:
     if not report.hosts:
         console.print("hosts    none on this machine")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("host", "rows", "unsent", "parked", "bytes", "open claims", "oldest claim"):
-        table.add_column(column, overflow="fold")
+    names = ("host", "rows", "unsent", "parked", "bytes", "open claims", "oldest claim")
+    rows = []
     for host in report.hosts:
         oldest = shown_time(host.claims[0].claimed_at) if host.claims else ""
         numbers = (host.rows, host.unsent, host.parked, host.bytes, host.open_claims)
-        table.add_row(host.host, *map(str, numbers), oldest)
-    console.print(table, markup=False)
+        rows.append((host.host, *map(str, numbers), oldest))
+    print_rows(names, rows)
 
 
 def show_replayed(report: OutboxReport) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import AuditReceipt, Outcome, decode
 from pmcl.ops.console import console, shown_time
 from pmcl.ops.known_hosts import HostNotFoundError
 from pmcl.ops.record.reach import is_there
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.outbox import open_host_file
 from pmcl.store import Row, load_queries, open_reader
@@ -125,11 +125,9 @@ def show_rows(found: HostRows) -> None:
     if not found.waiting and not found.parked:
         console.print(f"Nothing of {found.host} waits, and nothing is parked.", markup=False)
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("number", "kind", "id", "about", "status", "bytes", "sent", "parked"):
-        table.add_column(column, overflow="fold")
-    for row in (*found.waiting, *found.parked):
-        table.add_row(
+    names = ("number", "kind", "id", "about", "status", "bytes", "sent", "parked")
+    rows = [
+        (
             str(row.number),
             row.kind,
             row.id,
@@ -139,4 +137,6 @@ def show_rows(found: HostRows) -> None:
             shown_time(row.sent_at or None, "%d %H:%M"),
             shown_time(row.parked_at or None, "%d %H:%M"),
         )
-    console.print(table, markup=False)
+        for row in (*found.waiting, *found.parked)
+    ]
+    print_rows(names, rows)

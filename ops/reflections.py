@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import LedgerError
 from pmcl.judgement import Breaker, GateLimits, breaker
@@ -13,6 +12,7 @@ from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.reflection import reflection_config
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import Row, load_queries, open_reader
 
@@ -152,7 +152,7 @@ def show_reflections(found: dict[str, Any]) -> None:
     if not found["cycles"]:
         console.print("Nothing was reflected on yet.")
     else:
-        console.print(_table(found["cycles"]), markup=False)
+        _show_cycles(found["cycles"])
     if found["more"]:
         console.print("There are more: narrow it with --scope, --host or --result.")
     for host in found["hosts"]:
@@ -160,12 +160,10 @@ def show_reflections(found: dict[str, Any]) -> None:
             console.print(f"{host.scope}/{host.host}: {text}", markup=False)
 
 
-def _table(cycles: list[CycleView]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for column in ("id", "began", "host", "for", "result", "kept", "reflector"):
-        table.add_column(column, overflow="fold", no_wrap=column in ("id", "began"))
-    for cycle in cycles:
-        table.add_row(
+def _show_cycles(cycles: list[CycleView]) -> None:
+    names = ("id", "began", "host", "for", "result", "kept", "reflector")
+    rows = [
+        (
             cycle.cycle_id,
             shown_time(cycle.claimed_at, "%d %H:%M"),
             f"{cycle.scope}/{cycle.host}",
@@ -174,7 +172,9 @@ def _table(cycles: list[CycleView]) -> Table:
             str(cycle.admitted + cycle.proposed),
             shown_whole(cycle.reflector),
         )
-    return table
+        for cycle in cycles
+    ]
+    print_rows(names, rows)
 
 
 def _job(cycle: CycleView) -> str:

@@ -8,11 +8,11 @@ Source: SPEC D2.
 from typing import Any, Final
 
 import msgspec
-from rich.table import Table
 
 from pmcl.contracts import Outcome, OutcomeStatus, decode
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import Row, load_queries, open_reader
 
@@ -93,19 +93,20 @@ def show_unlinked(found: dict[str, Any]) -> None:
     if not found["outcomes"]:
         console.print("Every outcome is linked to its evaluation.")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("since", "host", "outcome", "evaluation", "status", "why"):
-        table.add_column(column, overflow="fold", no_wrap=column == "since")
+    names = ("since", "host", "outcome", "evaluation", "status", "why")
+    rows = []
     for outcome in found["outcomes"]:
         mode = "" if outcome.failure_mode is None else f" {shown_whole(outcome.failure_mode)}"
-        table.add_row(
-            shown_time(outcome.since, "%d %H:%M"),
-            f"{outcome.scope}/{outcome.host}",
-            outcome.outcome_id,
-            outcome.evaluation_id,
-            f"{outcome.status}{mode}",
-            f"{outcome.why}: {_WHY[outcome.why]}",
+        rows.append(
+            (
+                shown_time(outcome.since, "%d %H:%M"),
+                f"{outcome.scope}/{outcome.host}",
+                outcome.outcome_id,
+                outcome.evaluation_id,
+                f"{outcome.status}{mode}",
+                f"{outcome.why}: {_WHY[outcome.why]}",
+            )
         )
-    console.print(table, markup=False)
+    print_rows(names, rows)
     if found["more"]:
         console.print("There are more: narrow it with --scope or --host, or raise --limit.")

@@ -2,6 +2,10 @@ import os
 import subprocess
 import sys
 
+from pmcl.ops.console import console
+from pmcl.ops.lines import print_lines
+from pmcl.ops.rows import print_rows
+
 PROGRAM = """
 from rich.table import Table
 from pmcl.ops.console import console
@@ -16,6 +20,13 @@ def test_nothing_is_cut_in_a_pipe() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env={}
     )
     assert "x" * 300 in done.stdout
+
+
+def test_what_a_model_wrote_is_shown_as_it_stands() -> None:
+    with console.capture() as printed:
+        print_lines([("path", "/project/:bug:/[red]x")])
+        print_rows(["path"], [["/project/:bug:/[red]x"]])
+    assert printed.get().count("/project/:bug:/[red]x") == 2
 
 
 UNREAD = """
