@@ -150,6 +150,7 @@ from pmcl.contracts.lease import (
     LeaseState,
     ResumeLease,
 )
+from pmcl.contracts.mismatch import Mismatch
 from pmcl.contracts.names import (
     Count,
     Digest,
@@ -325,6 +326,7 @@ __all__ = [
     "ListApprovals",
     "MemoryProposed",
     "Millis",
+    "Mismatch",
     "NotAvailableError",
     "NumberClosed",
     "Observation",

@@ -12,6 +12,7 @@ import msgspec
 from pmcl.contracts.canonical import parse_strict
 from pmcl.contracts.errors import ContractError, TooLargeError, UnknownSchemaError
 from pmcl.contracts.limits import MESSAGE_MAX_BYTES
+from pmcl.contracts.mismatch import Mismatch
 
 __all__ = ["Contract", "convert", "decode", "encode", "schema_of"]
 
@@ -25,7 +26,6 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema"):
 
 _encoder = msgspec.json.Encoder(order="sorted")
 _tag = re.compile(r"pmcl/[a-z-]{1,32}/[0-9]{1,4}")
-_place = re.compile(r"^(?P<reason>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 
 
 def encode(contract: Contract) -> bytes:
@@ -64,9 +64,5 @@ def convert(value: Any, kind: type[S]) -> S:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        place = _place.match(str(error))
-        assert place is not None
-        reason = place["reason"]
-        if reason.startswith("Invalid enum value"):  # msgspec repeats the value, whole
-            reason = "one of the values that the contract names"
-        raise ContractError(place["path"] or "$", "", reason) from error
+        found = Mismatch.of(error)
+        raise ContractError(found.path, "", found.limit) from error

@@ -71,7 +71,8 @@ class RefusedError(PmclError):
         self.field = field
         self.value = str(value)[:_SHOWN_CHARS]
         self.limit = str(limit)
-        super().__init__(f"{self.code}: {field} is {self.value!r}, allowed: {self.limit}")
+        shown = f"is {self.value!r}" if self.value else "does not fit"
+        super().__init__(f"{self.code}: {field} {shown}, allowed: {self.limit}")
 
 
 class ContractError(RefusedError):

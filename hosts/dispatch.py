@@ -23,6 +23,7 @@ from pmcl.contracts import (
     HostError,
     Id,
     LedgerError,
+    Mismatch,
     Outcome,
     OutcomeStatus,
     PmclError,
@@ -267,7 +268,8 @@ def _fitting(field: str, value: object, kind: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise ContractError(field, "", str(error)) from error
+        found = Mismatch.of(error)
+        raise ContractError(field + found.path[1:], "", found.limit) from error
 
 
 def _check_open(field: str, name: str) -> None:

@@ -8,16 +8,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import platformdirs
 
-from pmcl.contracts import PmclError, limits
+from pmcl.contracts import Mismatch, PmclError, limits
 
 __all__ = ["Settings", "SettingsError", "load_settings"]
 
-_place = re.compile(r"(?P<limit>.*) - at `\$\.(?P<name>\w+)")
+_setting = re.compile(r"\$\.(\w+)")
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Whole = Annotated[int, msgspec.Meta(ge=0)]
@@ -146,12 +146,14 @@ def load_settings(
 
 def _told(error: msgspec.ValidationError, values: Mapping[str, Any]) -> str:
     """Return the setting, its value and the limit, as far as the error is about one setting."""
-    place = _place.match(str(error))
+    found = Mismatch.of(error)
+    place = _setting.match(found.path)
     if place is None:
-        return str(error)
-    name, limit = place["name"], place["limit"]
-    if limit.startswith("Invalid enum value"):
-        limit = "one of " + ", ".join(get_args(get_type_hints(Settings)[name]))
+        return found.limit if found.unknown is None else f"{found.unknown} is no setting"
+    name, limit = place[1], found.limit
+    hint = get_type_hints(Settings)[name]
+    if get_origin(hint) is Literal:
+        limit = "one of " + ", ".join(get_args(hint))
     return f"{name} is {values[name]!r}, allowed: {limit}"
 
 

@@ -1,34 +1,26 @@
 """What is asked fits its struct, or the error names the field; it never quotes a secret."""
 
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from pmcl.contracts import ContractError, convert
+from pmcl.contracts import ContractError, Mismatch
 from pmcl.judgement import is_open_name
 
 __all__ = ["read_asked"]
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-_UNKNOWN: Final = "Object contains unknown field `"
-
 
 def read_asked(value: Any, kind: type[S]) -> S:
     """Return a JSON value as a `kind`.
 
     Raises:
-        ContractError: it does not fit.
+        ContractError: it does not fit; an unknown field is named unless it could be a secret.
     """
     try:
-        return convert(value, kind)
-    except ContractError as error:
-        raise _without_names(error) from error
-
-
-def _without_names(error: ContractError) -> ContractError:
-    """Return the error, without the name of an unknown field that could be a secret."""
-    if not error.limit.startswith(_UNKNOWN):
-        return error
-    name = error.limit.removeprefix(_UNKNOWN).removesuffix("`")
-    return ContractError(error.field, name if is_open_name(name) else "", "known fields only")
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        found = Mismatch.of(error)
+        name = found.unknown or ""
+        raise ContractError(found.path, name if is_open_name(name) else "", found.limit) from error

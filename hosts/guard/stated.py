@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
-from pmcl.contracts import ContractError
+from pmcl.contracts import ContractError, Mismatch
 from pmcl.hosts.adapter import Stated
 from pmcl.hosts.guard.calls import STATED
+from pmcl.judgement import is_open_name
 
 __all__ = ["offered", "read_stated"]
 
@@ -51,7 +52,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 _BINDING: Final = frozenset(
     "$ref $dynamicRef allOf anyOf oneOf not if maxProperties propertyNames const enum".split()
 )
-_place = re.compile(r"^(?P<limit>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
+_step = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
 def offered(schema: Any) -> dict[str, Any] | None:
@@ -68,14 +69,24 @@ def read_stated(value: Any) -> Stated:
     """Return what the model said; `None` says nothing.
 
     Raises:
-        ContractError: it does not fit; field and limit are named.
+        ContractError: it does not fit; field, limit and a value without a secret are named.
     """
     if value is None:
         return Stated()
     try:
         return msgspec.convert(value, Stated)
     except msgspec.ValidationError as error:
-        place = _place.match(str(error))
-        assert place is not None
-        field = f"$.params.arguments.{STATED}{place['path'] or ''}"
-        raise ContractError(field, "", place["limit"]) from error
+        found = Mismatch.of(error)
+        field = f"$.params.arguments.{STATED}{found.path[1:]}"
+        shown = found.unknown or _shown(value, found.path)
+        raise ContractError(field, shown if is_open_name(shown) else "", found.limit) from error
+
+
+def _shown(value: Any, path: str) -> str:
+    """Return what the model itself wrote there, so that it finds it again; "" if nowhere."""
+    for name, index in _step.findall(path):
+        try:
+            value = value[name or int(index)]
+        except (KeyError, IndexError, TypeError):
+            return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

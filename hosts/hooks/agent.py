@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from pmcl.contracts import ContractError
+from pmcl.contracts import ContractError, Mismatch
 from pmcl.hosts.hooks.answers import HookAnswer
 from pmcl.hosts.hooks.events import Event
 from pmcl.judgement import EffectRules
@@ -86,7 +86,8 @@ def fitting(event: dict[str, Any], kind: type[T]) -> T:
     try:
         return msgspec.convert(event, kind)
     except msgspec.ValidationError as error:
-        raise ContractError("$", event.get("hook_event_name"), str(error)) from error
+        found = Mismatch.of(error)
+        raise ContractError(found.path, "", found.limit) from error
 
 
 def permission_denied(printed: dict[str, Any]) -> str | None:

@@ -49,23 +49,27 @@ def test_unknown_field_is_tolerated() -> None:
 @pytest.mark.parametrize(
     ("change", "field", "limit"),
     [
-        ({"generation": -1}, "$.generation", ">= 0"),
-        ({"generation": 2**53}, "$.generation", "<= 9007199254740991"),
-        ({"generation": 1.5}, "$.generation", "int"),
-        ({"generation": True}, "$.generation", "int"),
-        ({"generation": "1"}, "$.generation", "int"),
-        ({"summary": "x" * 4_097}, "$.summary", "<= 4096"),
-        ({"summary": None}, "$.summary", "str"),
-        ({"key": "a b"}, "$.key", "regex"),
-        ({"key": "a\n"}, "$.key", "regex"),
-        ({"key": ""}, "$.key", "regex"),
-        ({"key": "k" * 129}, "$.key", "regex"),
-        ({"evidence_ids": ["x"]}, "$.evidence_ids[0]", "regex"),
-        ({"evidence_ids": [FIELDS["evidence_id"]] * 65}, "$.evidence_ids", "<= 64"),
-        ({"confidence": 1.01}, "$.confidence", "<= 1"),
+        ({"generation": -1}, "$.generation", "at least 0"),
+        ({"generation": 2**53}, "$.generation", "at most 9007199254740991"),
+        ({"generation": 1.5}, "$.generation", "a whole number, not a number"),
+        ({"generation": True}, "$.generation", "a whole number, not true or false"),
+        ({"generation": "1"}, "$.generation", "a whole number, not text"),
+        ({"summary": "x" * 4_097}, "$.summary", "text of at most 4096 characters"),
+        ({"summary": None}, "$.summary", "text, not null"),
+        ({"key": "a b"}, "$.key", "1 to 128 of A-Z"),
+        ({"key": "a\n"}, "$.key", "1 to 128 of A-Z"),
+        ({"key": ""}, "$.key", "1 to 128 of A-Z"),
+        ({"key": "k" * 129}, "$.key", "1 to 128 of A-Z"),
+        ({"evidence_ids": ["x"]}, "$.evidence_ids[0]", "a ULID: 26 capital letters and digits"),
+        (
+            {"evidence_ids": [FIELDS["evidence_id"]] * 65},
+            "$.evidence_ids",
+            "a list of at most 64 items",
+        ),
+        ({"confidence": 1.01}, "$.confidence", "a number of at most 1"),
         ({"trust": "SECRET" * 100}, "$.trust", "one of"),
         ({"resources": [{"kind": "SECRET", "value": "x"}]}, "$.resources[0].kind", "one of"),
-        ({"resources": [{"kind": "path"}]}, "$.resources[0]", "value"),
+        ({"resources": [{"kind": "path"}]}, "$.resources[0]", "the required field value"),
     ],
 )
 def test_misfit_names_field_and_limit_and_shows_no_value(
@@ -83,7 +87,7 @@ def test_misfit_names_field_and_limit_and_shows_no_value(
 def test_missing_field_is_named() -> None:
     with pytest.raises(ContractError) as caught:
         decode(b'{"schema":"pmcl/observation/1"}', Observation)
-    assert "missing required field" in caught.value.limit
+    assert caught.value.limit.startswith("the required field ")
 
 
 @pytest.mark.parametrize(

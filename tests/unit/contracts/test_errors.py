@@ -45,6 +45,10 @@ def test_message_says_what_where_and_the_limit() -> None:
     assert str(error) == f"malformed: $.a is '{'x' * 64}', allowed: 5"
 
 
+def test_a_value_that_may_not_be_shown_is_not_shown_as_empty() -> None:
+    assert str(ContractError("$.a", "", "text")) == "malformed: $.a does not fit, allowed: text"
+
+
 def test_a_second_decision_is_told_the_state_and_not_the_field() -> None:
     error = ApprovalDecidedError("$.approval_id", "granted", "to grant one that is pending")
     told = (

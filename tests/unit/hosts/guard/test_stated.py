@@ -63,24 +63,30 @@ def test_what_is_stated_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "field", "limit"),
+    ("value", "field", "shown", "limit"),
     [
-        ([], "$.params.arguments._pmcl", "object"),
-        ({"goal": 5}, "$.params.arguments._pmcl.goal", "str"),
-        ({"goal": "x" * 4097}, "$.params.arguments._pmcl.goal", "4096"),
-        ({"aim": "x"}, "$.params.arguments._pmcl", "aim"),
+        ([], "", "[]", "an object, not a list"),
+        ("because", "", "because", "an object, not text"),
+        ({"goal": 5}, ".goal", "5", "text or null, not a whole number"),
+        ({"goal": "x" * 4097}, ".goal", "x" * 64, "text of at most 4096 characters"),
+        ({"aim": "x"}, "", "aim", "known fields only"),
         (
             {"premortem": {**PREMORTEM, "likelihood": 2}},
-            "$.params.arguments._pmcl.premortem.likelihood",
-            "1.0",
+            ".premortem.likelihood",
+            "2",
+            "a number of at most 1",
         ),
-        ({"evidence_ids": ["no"]}, "$.params.arguments._pmcl.evidence_ids[0]", "regex"),
+        ({"premortem": {"likelihood": 0.5}}, ".premortem", '{"likelihood":0.5}', "the required"),
+        ({"evidence_ids": ["no"]}, ".evidence_ids[0]", "no", "a ULID"),
+        ({"evidence_ids": ["ghp_" + "a1B2" * 9]}, ".evidence_ids[0]", "", "a ULID"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_field_and_limit(
-    value: Any, field: str, limit: str
+def test_what_does_not_fit_is_refused_by_field_value_and_limit(
+    value: Any, field: str, shown: str, limit: str
 ) -> None:
     with pytest.raises(ContractError) as caught:
         read_stated(value)
-    assert caught.value.field == field
+    assert caught.value.field == f"$.params.arguments._pmcl{field}"
+    assert caught.value.value == shown
     assert limit in caught.value.limit
+    assert "`" not in str(caught.value)
