@@ -18,8 +18,12 @@ _KEYS: Final = frozenset(
     "alternate alternative amended changed corrected forwarding new redirect redirected replaced "
     "replacement revised successor switched updated".split()
 )
-_reachable = re.compile(r"[@/]|\w\.[a-z]{2}|\d\d|pass|\bpins?\b|secret|credential|log-?in|token")
-"""What every sentence with an address has, and every one about a secret."""
+_reachable = re.compile(
+    r"[@/.\dclpst](?:(?<=[@/])|(?<=\w\.)[a-z]{2}|(?<=\d)\d|(?<=c)redential|(?<=l)og-?in|"
+    r"(?<=p)ass|(?<=\bp)ins?\b|(?<=s)ecret|(?<=t)oken)"
+)
+"""What every sentence with an address has, and every one about a secret; begun by few characters,
+since it is looked for in every sentence."""
 _REACHES: Final = frozenset({"account", "money", "secret", "web"})
 
 _CHANGE: Final = frozenset(

@@ -4,7 +4,7 @@ An excerpt is content: it is stored beside the payload and erased with it. It ke
 only. What does not fit is cut, prose first, and `truncated` says so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -12,9 +12,11 @@ import msgspec
 from pmcl.judgement.grounding.claims import claim_in, is_claim, is_claim_key, names_secret
 from pmcl.judgement.grounding.folding import compact, fold, tokens
 from pmcl.judgement.grounding.listings import is_worded, statements_of
+from pmcl.judgement.grounding.phrases import words_of
 from pmcl.judgement.grounding.speech import (
     Sentence,
     asks_of,
+    instructs,
     is_instruction,
     reworded,
     sentences_of,
@@ -92,9 +94,10 @@ def read_text(text: str) -> Excerpt:
             (claims if is_claim_key(leaf.key) else fields).append(fold(leaf.text))
             continue
         said = fold(f"{leaf.key}: {leaf.text}")
+        words = words_of(said)
         snippets += _led(leaf, whole=leads)
         leads = (leads and bool(leaf.code)) or (leaf.code != "file" and _leads(said))
-        speaks = speaks_to_agent(said)
+        speaks = speaks_to_agent(said, words)
         addressed = addressed or speaks
         outright = outright or (speaks and speaks_outright(said))
         if speaks or spread > 0:
@@ -102,13 +105,13 @@ def read_text(text: str) -> Excerpt:
             spread = _SPREAD if begins else spread - 1
             instructions += map(_read, _sentences(leaf))
         elif leaf.code:
-            _read_code(leaf, code, prose, claims)
+            _read_code(leaf, instructs(words), code, prose, claims)
         elif is_claim_key(leaf.key):
             claims.append(fold(leaf.text))
         elif _is_field(leaf):
             fields.append(fold(leaf.text))
         else:
-            _read_prose(leaf, instructions, prose, claims)
+            _read_prose(leaf, instructs(words), instructions, prose, claims)
     return _bounded(
         Excerpt(
             instructions=tuple(instructions),
@@ -169,6 +172,8 @@ def _led(leaf: Leaf, *, whole: bool) -> Iterator[str]:
     if whole:
         yield from _telling(leaf.text)
         return
+    if ":" not in leaf.text and leaf.text.isascii():
+        return
     leads = False
     for _, text in statements_of(leaf.text) if leaf.code else [(True, leaf.text)]:
         leads = leads and leaf.code == "block"
@@ -189,13 +194,19 @@ def _sentences(leaf: Leaf) -> list[str]:
     return [part for _, said in statements_of(leaf.text) for part in sentences_of(said)]
 
 
-def _read_code(leaf: Leaf, code: list[Sentence], prose: list[str], claims: list[str]) -> None:
+def _read_code(
+    leaf: Leaf,
+    instructing: Callable[[str], bool],
+    code: list[Sentence],
+    prose: list[str],
+    claims: list[str],
+) -> None:
     """Sort the sentences of code; a statement asks for nothing, its comments may."""
     for is_comment, said in statements_of(leaf.text):
         before = ""
         for part in sentences_of(said):
             folded = fold(part)
-            if is_instruction(folded):
+            if instructing(folded):
                 asks = is_comment and is_worded(folded)
                 code.append(_read(folded) if asks else Sentence(folded))
             elif claim := claim_in(folded, before):
@@ -206,13 +217,17 @@ def _read_code(leaf: Leaf, code: list[Sentence], prose: list[str], claims: list[
 
 
 def _read_prose(
-    leaf: Leaf, instructions: list[Sentence], prose: list[str], claims: list[str]
+    leaf: Leaf,
+    instructing: Callable[[str], bool],
+    instructions: list[Sentence],
+    prose: list[str],
+    claims: list[str],
 ) -> None:
     leads, before = False, ""
     text = f"{leaf.key}: {leaf.text}" if leaf.stated else leaf.text
     for part in sentences_of(text):
         folded = fold(part)
-        if leads or is_instruction(folded):
+        if leads or instructing(folded):
             instructions.append(_read(folded))
             leads = folded.endswith(":")
         elif claim := claim_in(folded, before):

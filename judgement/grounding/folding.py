@@ -6,7 +6,6 @@ from typing import Final
 
 __all__ = ["compact", "fold", "numbers_in", "tokens"]
 
-_space = re.compile(r"\s+")
 _compacted = re.compile(r"[\W_]+")
 _token = re.compile(r"[^\W_]+(?:['\u2019][a-z]+)?")
 _number = re.compile(r"(?<![\w.])\d[\d,' ]*(?:\.\d+)?(?![\w])")
@@ -23,7 +22,7 @@ def fold(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
         text = "".join([char for char in text if unicodedata.category(char) != "Cf"])
         text = text.casefold().translate(_LOOK_ALIKES)
-    return _space.sub(" ", text.lower()).strip()
+    return " ".join(text.lower().split())
 
 
 def compact(folded: str) -> str:

@@ -74,7 +74,7 @@ def is_code_line(line: str) -> bool:
 def is_listing(text: str) -> bool:
     """Return whether a text is a program, with what comments it has."""
     lines = [line for line in text.split("\n")[:_LOOKED_AT] if line.strip()]
-    if any(map(_fence.match, lines)):
+    if len(lines) < _LISTING_MIN or any(map(_fence.match, lines)):
         return False
     code = sum(_code_line.match(line) is not None for line in lines)
     return code >= _LISTING_MIN and code >= _LISTING_SHARE * len(lines)

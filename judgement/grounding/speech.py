@@ -5,17 +5,26 @@ an agent. The rules are about English grammar, not about any wording of an attac
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
 
 from pmcl.judgement.grounding.lexicon import AUXILIARIES, NOUNS_TOO, is_verb, objects_of, verbs_of
-from pmcl.judgement.grounding.phrases import ADDRESSES, ASKS, OUTRIGHT, one_matches
+from pmcl.judgement.grounding.phrases import (
+    ADDRESSES,
+    ASKS,
+    OUTRIGHT,
+    any_may_match,
+    one_matches,
+    words_of,
+)
 
 __all__ = [
     "Sentence",
     "asks_of",
+    "instructs",
+    "is_imperative",
     "is_instruction",
     "reworded",
     "sentences_of",
@@ -23,8 +32,12 @@ __all__ = [
     "speaks_to_agent",
 ]
 
-_end = re.compile(r"(?<=[.!?;:])\s+(?=\S)|\n\s*\n|\n(?=\s*(?:[-*\u2022]|\d{1,3}[.)])\s)")
-_glued = re.compile(r"(?<=[^\s'\"(\[{<`])(?:[A-Z][a-z]+)(?= )")
+# Both begin with the character that few places have, and look behind it from there: an expression
+# that begins by looking behind is tried at every place.
+_end = re.compile(
+    r"\s(?:(?<=[.!?;:]\s)\s*(?=\S)|(?<=\n)(?:\s*\n|(?=\s*(?:[-*\u2022]|\d{1,3}[.)])\s)))"
+)
+_glued = re.compile(r"[A-Z](?<=[^\s'\"(\[{<`].)[a-z]+(?= )")
 _lead = re.compile(
     r"^(?:[\s>#*/;!<\u2022\"'`(\[{-]+|\d{1,3}[.)]\s+|step \d+\W+|todo\W+|note\W+|p\.?s\.?\W+)+"
 )
@@ -43,6 +56,9 @@ _IMPERATIVES: Final = frozenset(
     "search send set show skip start stop submit substitute take tell transfer transmit trust try "
     "use visit withdraw".split()
 )
+_OPENERS_MAX: Final = 4
+_LEADING: Final = _OPENERS_MAX + 3
+"""As many words are looked at as an imperative behind all its openers begins with."""
 _AROUND: Final = ".,:;!?\"'`()[]*"
 _POLITE: Final = frozenset({"note", "thank", "welcome"})
 _NOT_AFTER: Final = frozenset(
@@ -97,19 +113,35 @@ def _unglued(part: str) -> list[str]:
 
 def is_instruction(folded: str) -> bool:
     """Return whether a folded sentence tells somebody to do something."""
-    if one_matches(ASKS, folded) or speaks_to_agent(folded):
-        return True
-    plain = _lead.sub("", folded)
-    if _is_imperative(plain):
-        return True
-    return _conditional.match(plain) is not None and any(
-        map(_is_imperative, _clause.split(plain)[1:])
+    words = words_of(folded)
+    return (
+        one_matches(ASKS, folded, words)
+        or one_matches(ADDRESSES, folded, words)
+        or one_matches(OUTRIGHT, folded, words)
+        or is_imperative(folded)
     )
 
 
-def speaks_to_agent(folded: str) -> bool:
-    """Return whether a folded text addresses an agent, plays a role or sets rules aside."""
-    return one_matches(ADDRESSES, folded) or one_matches(OUTRIGHT, folded)
+def is_imperative(folded: str) -> bool:
+    """Return whether a folded sentence is an imperative, perhaps behind a condition."""
+    plain = _lead.sub("", folded)
+    if _commands(plain):
+        return True
+    return _conditional.match(plain) is not None and any(map(_commands, _clause.split(plain)[1:]))
+
+
+def instructs(words: Iterable[str]) -> Callable[[str], bool]:
+    """Return `is_instruction` for the sentences of a text of these words, in its cheapest form."""
+    return is_instruction if any_may_match(words) else is_imperative
+
+
+def speaks_to_agent(folded: str, words: Iterable[str] | None = None) -> bool:
+    """Return whether a folded text addresses an agent, plays a role or sets rules aside.
+
+    Its words may be given, where they are known.
+    """
+    words = words_of(folded) if words is None else words
+    return one_matches(ADDRESSES, folded, words) or one_matches(OUTRIGHT, folded, words)
 
 
 def speaks_outright(folded: str) -> bool:
@@ -117,13 +149,13 @@ def speaks_outright(folded: str) -> bool:
 
     The manual of a program also says `use the function` or `ignore these rules`.
     """
-    return one_matches(OUTRIGHT, folded)
+    return one_matches(OUTRIGHT, folded, words_of(folded))
 
 
-def _is_imperative(plain: str) -> bool:
-    words = [word.strip(_AROUND) for word in plain[:240].split()]
+def _commands(plain: str) -> bool:
+    words = [word.strip(_AROUND) for word in plain[:240].split(maxsplit=_LEADING)[:_LEADING]]
     start = 0
-    while start < min(len(words), 4) and words[start] in _OPENERS:
+    while start < min(len(words), _OPENERS_MAX) and words[start] in _OPENERS:
         start += 1
     if len(words) - start < 3:
         return False
