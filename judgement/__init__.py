@@ -111,6 +111,7 @@ from pmcl.judgement.retrospect import (
     Retrospect,
     SeenEvidence,
 )
+from pmcl.judgement.revising import Phrases, reword
 from pmcl.judgement.secret_detector import detector_is_due, load_detector
 from pmcl.judgement.steps import step_request
 
@@ -155,6 +156,7 @@ __all__ = [
     "Over",
     "PastFailure",
     "PastRun",
+    "Phrases",
     "Prediction",
     "Rejected",
     "Release",
@@ -209,6 +211,7 @@ __all__ = [
     "reflection_prompt",
     "retry_at",
     "reversibility",
+    "reword",
     "riskier",
     "run_counts",
     "score",

@@ -10,6 +10,7 @@ import msgspec
 from pmcl.contracts import Effect
 from pmcl.contracts.limits import APPROVALS_WAITING_MAX
 from pmcl.judgement.inputs import ApprovalRecord, Inputs
+from pmcl.judgement.revising import BY_IDS
 
 __all__ = ["ApprovalCheck", "check_approval"]
 
@@ -89,6 +90,6 @@ def _about(inputs: Inputs, effect: Effect) -> ApprovalRecord | None:
 
 def _waits(approval_id: str) -> str:
     return (
-        f"Held until an operator approves request {approval_id}. Once that is granted, propose "
-        "exactly the same again under a new call id; the old call id keeps this answer."
+        f"Held until an operator approves request {approval_id}. Once that is granted, "
+        f"{BY_IDS.again}"
     )

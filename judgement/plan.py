@@ -15,6 +15,7 @@ from pmcl.judgement.holds import about, supporting
 from pmcl.judgement.inputs import Inputs, OpenHold
 from pmcl.judgement.lessons import Lesson
 from pmcl.judgement.resources import fallback_resource
+from pmcl.judgement.revising import BY_IDS
 
 __all__ = ["MATERIAL_FROM", "check_plan", "is_material", "needs_approval", "revision_request"]
 
@@ -112,11 +113,11 @@ def revision_request(inputs: Inputs, standing: tuple[OpenHold, ...]) -> str:
     held = _held(inputs, resources, standing)
     others = len(resources) - 1 if not held else 0
     return (
-        "Held. To lift this, make a fresh observation in this generation about "
+        f"Held. To lift this, {BY_IDS.look}"
         + " and about ".join(_named(resource) for resource in held or resources[:1])
         + (f" or another of the request's {len(resources)} resources" if others else "")
-        + (", not cited by a held request before" if standing else "")
-        + ", and propose again with its evidence id in premortem.evidence_ids."
+        + (BY_IDS.unseen if standing else "")
+        + BY_IDS.cite
         + _learned(inputs.lesson)
     )
 
@@ -126,7 +127,7 @@ def _learned(lesson: Lesson | None) -> str:
     if lesson is None or lesson.cited is None:
         return ""
     source = _cut(lesson.cited.source, _SOURCE_MAX_BYTES)
-    return f" Verified runs of this action cited {lesson.cited.evidence_id} from {source}."
+    return f"{BY_IDS.learned.format(lesson.cited.evidence_id)}{source}."
 
 
 def _held(

@@ -10,12 +10,13 @@ from pmcl.contracts import Effect
 from pmcl.contracts.limits import FRESHNESS_MS
 from pmcl.judgement.holds import supporting
 from pmcl.judgement.inputs import Inputs
+from pmcl.judgement.revising import BY_IDS
 
 __all__ = ["sensing_reasons", "sensing_request"]
 
 _ASKED: Final = {
     "sensing.purpose_missing": "say what it is for in justification.necessity",
-    "sensing.stale": "cite an observation of the last 5 minutes in evidence_ids",
+    "sensing.stale": BY_IDS.recent,
     "sensing.receipt_missing": "name the receipt that it will leave in expected_receipt",
 }
 

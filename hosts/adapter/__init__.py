@@ -4,8 +4,10 @@ from pmcl.hosts.adapter.calls import Mediated, Stated, ToolCall
 from pmcl.hosts.adapter.mediator import Mediator
 from pmcl.hosts.adapter.outputs import OutputTooLargeError
 from pmcl.hosts.adapter.resources import find_resources
+from pmcl.hosts.adapter.wording import BY_PROMPT
 
 __all__ = [
+    "BY_PROMPT",
     "Mediated",
     "Mediator",
     "OutputTooLargeError",

@@ -19,6 +19,7 @@ from pmcl.contracts import (
     Text,
     ToolDefinition,
 )
+from pmcl.hosts.adapter.wording import told_of
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.verdict import Verdict
 
@@ -72,12 +73,14 @@ class Mediated(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         proposal, verdict: `None` when it could not be asked about.
         refusal: why it could not; `None` when it was.
+        revision: what would lift a hold, in words for the model.
     """
 
     call: ToolCall
     proposal: Proposal | None = None
     verdict: Verdict | None = None
     refusal: str | None = None
+    revision: str | None = None
 
     @property
     def may_run(self) -> bool:
@@ -93,10 +96,4 @@ class Mediated(msgspec.Struct, frozen=True, kw_only=True):
         if self.may_run:
             return ""
         lines = [f"PMCL held {name}; it was not run. Reasons: {', '.join(self.verdict.reasons)}."]
-        if self.verdict.revision_request is not None:
-            lines.append(self.verdict.revision_request)
-        if self.verdict.approval_id is not None:
-            lines.append(
-                f"It waits for an operator: pmcl approvals show {self.verdict.approval_id}"
-            )
-        return "\n".join(lines)
+        return "\n".join((*lines, *told_of(self.verdict, self.revision)))

@@ -5,6 +5,7 @@ nothing is asked before it is there.
 Source: SPEC A7, C1, C9; DESIGN section 2, a host's watermark.
 """
 
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
@@ -30,10 +31,12 @@ from pmcl.hosts.adapter.calls import Mediated, ToolCall
 from pmcl.hosts.adapter.evidence import SeenEvidence
 from pmcl.hosts.adapter.outputs import observations_of, parts_of
 from pmcl.hosts.adapter.resources import find_resources
+from pmcl.hosts.adapter.wording import BY_CALLS
 from pmcl.hosts.dispatch import Dispatch
 from pmcl.hosts.errors import ObservationLostError
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.proposal import Proposal
+from pmcl.judgement import Phrases, reword
 
 if TYPE_CHECKING:
     from pmcl.hosts.client import Host  # which has a mediator for its guarded functions
@@ -47,14 +50,19 @@ _RECEIPT: Final = "tool_output"
 _OWED_MAX: Final = 64
 _GOAL_CHARS: Final = 4096
 _INSPECTED: Final = "the target was inspected before the call"
+_evidence = re.compile(r"evidence ([0-9A-HJKMNP-TV-Z]{26})")
 _NOT_ALL_KNOWN: Final = "What was read while the sidecar was away is not recorded yet: try again."
 
 
 class Mediator:
-    """Puts the calls of one connected host to the sidecar; several at once are fine."""
+    """Puts the calls of one connected host to the sidecar; several at once are fine.
 
-    def __init__(self, host: "Host") -> None:
+    `phrases` are those in which its model is told what would lift a hold.
+    """
+
+    def __init__(self, host: "Host", phrases: Phrases = BY_CALLS) -> None:
         self._host = host
+        self._phrases = phrases
         self._seen = SeenEvidence()
         self._goal = ""
         self._owed: deque[list[ObservationFields]] = deque()
@@ -73,7 +81,8 @@ class Mediator:
             return Mediated(call=call, proposal=proposal, refusal=str(error))
         if verdict.status == "passed" and not all_known:
             return Mediated(call=call, proposal=proposal, refusal=_NOT_ALL_KNOWN)
-        return Mediated(call=call, proposal=proposal, verdict=verdict)
+        revision = self._reworded(verdict.revision_request)
+        return Mediated(call=call, proposal=proposal, verdict=verdict, revision=revision)
 
     def dispatch(self, mediated: Mediated) -> Dispatch:
         """Return the block in which the tool may run, once; see `Host.dispatch`.
@@ -144,6 +153,15 @@ class Mediator:
             evidence_ids=tuple(cited)[: limits.EVIDENCE_IDS_MAX],
         )
 
+    def _reworded(self, revision: str | None) -> str | None:
+        """Return a revision request in words for the model, evidence by the tool that showed it."""
+        if revision is None:
+            return None
+        return _evidence.sub(
+            lambda found: self._seen.shown_by(found[1]) or found[0],
+            reword(revision, self._phrases),
+        )
+
     async def _resources(self, call: ToolCall, mediated: Mediated | None) -> tuple[Resource, ...]:
         if mediated is not None and mediated.proposal is not None:
             return mediated.proposal.resources
@@ -152,7 +170,7 @@ class Mediator:
     async def _observe(self, observed: list[ObservationFields]) -> None:
         evidence_ids = await self._host.observe_many(observed)
         for fields, evidence_id in zip(observed, evidence_ids, strict=True):
-            self._seen.add(fields["resources"], evidence_id)
+            self._seen.add(fields["resources"], evidence_id, fields["source"])
 
     async def _pay(self) -> bool:
         """Store what is owed, in order; return whether nothing is owed any more."""

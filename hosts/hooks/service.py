@@ -13,7 +13,7 @@ import structlog
 from ulid_transform import ulid_now
 
 from pmcl.contracts import ContractError, PmclError, parse_strict
-from pmcl.hosts.adapter import Mediator, ToolCall
+from pmcl.hosts.adapter import BY_PROMPT, Mediator, ToolCall
 from pmcl.hosts.client import Host
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.hooks.agent import Agent
@@ -49,7 +49,7 @@ class HookService:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._mediator = Mediator(host)
+        self._mediator = Mediator(host, BY_PROMPT)
         self._open = OpenCalls()
 
     @property

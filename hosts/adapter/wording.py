@@ -1,0 +1,63 @@
+"""What a model is told of a held call: what it can do itself, and what is the operator's alone.
+
+It sees no id of evidence or of a call: its adapter cites what it was shown about the resources, and
+gives each call an id. The demand is the sidecar's; only the words differ.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from pmcl.hosts.verdict import Verdict
+from pmcl.judgement import Phrases
+
+__all__ = ["BY_CALLS", "BY_PROMPT", "told_of"]
+
+BY_CALLS: Final = Phrases(
+    look="let a tool show you something about ",
+    unseen=", after this answer",
+    cite=", then make the same call again: what was shown is cited for you.",
+    recent="first let a tool show you, within 5 minutes, something about what the call names",
+    again="make exactly the same call again.",
+    ask="ask, and let the answer hold the value",
+    answered=" itself; it counts once a hook or a program has recorded it as theirs.",
+    learned=" Verified runs of this action rested on the output of ",
+)
+"""Behind an adapter that hears no user."""
+BY_PROMPT: Final = msgspec.structs.replace(
+    BY_CALLS, answered=" itself; it is recorded when it is given, then make the call again."
+)
+"""Behind one that records what the user says."""
+
+_PROFILE: Final = frozenset(
+    {
+        "authority.effect_prohibited",
+        "authority.host_not_allowed",
+        "authority.path_outside_roots",
+        "authority.tool_prohibited",
+    }
+)
+_FINAL: Final = {
+    "authority.approval_denied": "An operator denied exactly this call.",
+    "authority.lease_expired": "The session's lease ended meanwhile: make the same call again.",
+    "authority.stopped": "An operator stopped everything but local inspections.",
+}
+
+
+def told_of(verdict: Verdict, revision: str | None) -> Iterator[str]:
+    """Yield what can be done about a held call, line by line; `revision` comes first."""
+    if revision is not None:
+        yield revision
+    for reason, said in _FINAL.items():
+        if reason in verdict.reasons:
+            yield said
+    outside = [reason for reason in verdict.reasons if reason in _PROFILE]
+    if outside and verdict.evaluation is not None:
+        yield (
+            f"Only the operator can lift {' and '.join(outside)}, in this host's profile: neither"
+            f" evidence nor another tool does. It says what that takes: pmcl judge"
+            f" {verdict.evaluation.evaluation_id}"
+        )
+    if verdict.approval_id is not None and "authority.approval_denied" not in verdict.reasons:
+        yield f"It waits for an operator: pmcl approvals show {verdict.approval_id}"
