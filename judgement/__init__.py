@@ -13,6 +13,7 @@ from pmcl.judgement.admission import (
     named_items,
     weigh,
 )
+from pmcl.judgement.authority_gaps import authority_gaps
 from pmcl.judgement.calibration import Bin, Prediction, Score, score
 from pmcl.judgement.critique import (
     CRITICISING,
@@ -173,6 +174,7 @@ __all__ = [
     "Wait",
     "Weight",
     "admit",
+    "authority_gaps",
     "breaker",
     "check_audit_names",
     "check_snapshot_names",

@@ -4,15 +4,22 @@ No evidence, verdict or claim is read here, so none can widen anything. While an
 in force, only local inspections are within it. Source: SPEC A5, F7.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from pmcl.contracts import AuthoritySnapshot, Effect, Grant
+from pmcl.contracts import AuthoritySnapshot, Effect, Grant, Resource, Tool
 from pmcl.judgement.hostnames import fold_host
 from pmcl.judgement.inputs import Inputs
 from pmcl.judgement.paths import below
 
-__all__ = ["LEASE_EXPIRED", "authority_reasons", "lease_lives"]
+__all__ = [
+    "LEASE_EXPIRED",
+    "authority_reasons",
+    "hosts_outside",
+    "lease_lives",
+    "paths_outside",
+    "tool_grant",
+]
 
 LEASE_EXPIRED: Final = "authority.lease_expired"
 _STOPPED: Final = "authority.stopped"
@@ -21,7 +28,7 @@ _STOPPED: Final = "authority.stopped"
 def authority_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
     """Return every reason for which authority holds the request; empty when none does."""
     snapshot = inputs.authority
-    tool = _tool_grant(snapshot, inputs.request.tool.server, inputs.request.tool.name)
+    tool = tool_grant(snapshot, inputs.request.tool)
     grants = (tool, snapshot.effects.get(effect, "prohibit"))
     reasons = []
     if inputs.stopped and effect != "inspect_local":
@@ -45,23 +52,30 @@ def lease_lives(inputs: Inputs) -> bool:
     return inputs.now_ms < inputs.lease_expires_at and asking == inputs.lease_generation
 
 
-def _tool_grant(snapshot: AuthoritySnapshot, server: str, name: str) -> Grant:
-    named = snapshot.tools.get(f"{server}/{name}")
+def tool_grant(snapshot: AuthoritySnapshot, tool: Tool) -> Grant:
+    """Return what the snapshot says of a tool, by its name before `*`."""
+    named = snapshot.tools.get(f"{tool.server}/{tool.name}")
     return named or snapshot.tools.get("*", "prohibit")
+
+
+def paths_outside(snapshot: AuthoritySnapshot, resources: Iterable[Resource]) -> list[str]:
+    """Return the paths that no writable root covers."""
+    paths = [resource.value for resource in resources if resource.kind == "path"]
+    return [path for path in paths if not below(path, snapshot.writable_roots)]
+
+
+def hosts_outside(snapshot: AuthoritySnapshot, resources: Iterable[Resource]) -> list[str]:
+    """Return the network hosts that the snapshot does not allow."""
+    if "*" in snapshot.network_hosts:
+        return []
+    folded = {fold_host(name) for name in snapshot.network_hosts} - {None}
+    hosts = [resource.value for resource in resources if resource.kind == "host"]
+    return [host for host in hosts if fold_host(host) not in folded]
 
 
 def _outside(inputs: Inputs) -> Iterator[str]:
     snapshot, resources = inputs.authority, inputs.request.resources
-    paths = [resource.value for resource in resources if resource.kind == "path"]
-    if not all(below(path, snapshot.writable_roots) for path in paths):
+    if paths_outside(snapshot, resources):
         yield "authority.path_outside_roots"
-    hosts = [resource.value for resource in resources if resource.kind == "host"]
-    if hosts and not _reachable(hosts, snapshot.network_hosts):
+    if hosts_outside(snapshot, resources):
         yield "authority.host_not_allowed"
-
-
-def _reachable(hosts: list[str], allowed: tuple[str, ...]) -> bool:
-    if "*" in allowed:
-        return True
-    folded = {fold_host(name) for name in allowed} - {None}
-    return all(fold_host(host) in folded for host in hosts)

@@ -14,6 +14,7 @@ from pmcl.judgement import fallback_resource
 from pmcl.ledger import LedgerKey
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.lifting import operators_part
 from pmcl.ops.lines import print_lines, shown_resources
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.rows import print_rows
@@ -46,6 +47,9 @@ class HoldView(msgspec.Struct, frozen=True, kw_only=True):
         resources: what it is on; `None` when the payload was erased.
         resource_keys: the keyed digests by which the ledger knows them.
         cited: evidence that lifts nothing any more, since it was shown before.
+        reasons: for all of which the call that placed it was held; empty when that was erased.
+        operators_part: what of these an operator alone can lift, and how; only of one that was
+            asked for by itself.
         said: what the model was told.
     """
 
@@ -62,6 +66,8 @@ class HoldView(msgspec.Struct, frozen=True, kw_only=True):
     resources: tuple[Resource, ...] | None
     resource_keys: tuple[str, ...]
     cited: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+    operators_part: tuple[str, ...] = ()
     goal: str | None = None
     said: str | None = None
     released_at: int | None = None
@@ -105,7 +111,9 @@ async def read_hold(settings: Settings, hold_id: str) -> HoldView:
         row = await reader.one(_queries.one, hold_id=hold_id)
     if row is None:
         raise LedgerError(f"hold {hold_id!r} is not in this ledger: see `pmcl holds list`")
-    return _view(key, row)
+    judged = _judged_of(row)
+    part = () if judged is None else tuple(operators_part(settings, judged))
+    return msgspec.structs.replace(_view(key, row), operators_part=part)
 
 
 def _key(settings: Settings) -> LedgerKey:
@@ -113,8 +121,12 @@ def _key(settings: Settings) -> LedgerKey:
     return ledger_key(settings.state_dir, make=False)
 
 
+def _judged_of(row: Row) -> Judged | None:
+    return None if row["content"] is None else _judged.decode(row["content"])
+
+
 def _view(key: LedgerKey, row: Row) -> HoldView:
-    judged = None if row["content"] is None else _judged.decode(row["content"])
+    judged = _judged_of(row)
     keys = _strings.decode(row["resource_keys"])
     return HoldView(
         hold_id=row["hold_id"],
@@ -132,6 +144,7 @@ def _view(key: LedgerKey, row: Row) -> HoldView:
         else _named(key, row["scope"], judged.inputs.request, keys),
         resource_keys=keys,
         cited=_strings.decode(row["cited"]),
+        reasons=() if judged is None else judged.evaluation.reasons,
         goal=None if judged is None else judged.inputs.request.goal,
         said=None if judged is None else judged.evaluation.revision_request,
         released_at=row["released_at"],
@@ -185,6 +198,11 @@ def hold_lines(hold: HoldView) -> Iterator[tuple[str, str]]:
     yield "on", _resources(hold)
     yield "reason", hold.reason
     yield "lifted by", hold.lifted_by
+    for reason in hold.reasons:
+        if reason != hold.reason:
+            yield "and", reason
+    for told in hold.operators_part:
+        yield "lifted by", shown_whole(told)
     for evidence_id in hold.cited:
         yield "cited", evidence_id
     if hold.goal is not None:

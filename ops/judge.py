@@ -13,6 +13,7 @@ from pmcl.judgement import judge
 from pmcl.ledger import evaluations
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_whole
+from pmcl.ops.lifting import operators_part
 from pmcl.ops.lines import print_lines
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
@@ -30,8 +31,9 @@ async def judge_again(settings: Settings, evaluation_id: str | None) -> dict[str
         evaluation_id: `None` for the newest.
 
     Returns:
-        `{"evaluation", "request", "tool", "scope", "host", "decided_at", "same", "differences"}`;
-        a difference is `{"field", "stored", "again"}`.
+        `{"evaluation", "request", "scope", "host", "decided_at", "same", "differences",
+        "lifted_by"}`; a difference is `{"field", "stored", "again"}`, and `lifted_by` says what an
+        operator can do about a request that was held.
 
     Raises:
         LedgerError: there is no ledger, no such evaluation, or its payload was erased.
@@ -40,7 +42,7 @@ async def judge_again(settings: Settings, evaluation_id: str | None) -> dict[str
         raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
     async with open_reader(settings.ledger_path) as reader:
         judged = await evaluations.stored(reader, evaluation_id)
-    return _report(judged)
+    return _report(judged) | {"lifted_by": list(operators_part(settings, judged))}
 
 
 def _report(judged: Judged) -> dict[str, Any]:
@@ -110,6 +112,8 @@ def judgement_lines(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "verdict", evaluation["checkpoint_status"]
     for reason in evaluation["reasons"]:
         yield "reason", reason
+    for told in report["lifted_by"]:
+        yield "lifted by", shown_whole(told)
     if evaluation["revision_request"]:
         yield "revision", _shown(evaluation["revision_request"])
     yield from _check_lines("state", evaluation["state_check"])

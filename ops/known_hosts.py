@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from pmcl.contracts import PmclError
-from pmcl.hosts import HostConfig, load_host
+from pmcl.hosts import HostConfig, load_host, profile_path
 from pmcl.ops.settings import Settings
 
-__all__ = ["HostNotFoundError", "credentials_dir", "find_credentials", "find_host"]
+__all__ = ["HostNotFoundError", "credentials_dir", "find_credentials", "find_host", "find_profile"]
 
 
 class HostNotFoundError(PmclError):
@@ -16,6 +16,12 @@ class HostNotFoundError(PmclError):
 def credentials_dir(settings: Settings) -> Path:
     """Return where `pmcl host add` puts credentials if nothing else was said."""
     return settings.state_dir / "credentials"
+
+
+def find_profile(settings: Settings, scope: str, host: str) -> Path | None:
+    """Return the profile of a host; `None` where it is not where `pmcl host add` puts it."""
+    path = profile_path(credentials_dir(settings) / f"{scope}.{host}.json")
+    return path if path.is_file() else None
 
 
 def find_host(settings: Settings, name: str | None) -> HostConfig:

@@ -1,14 +1,16 @@
 """An operator sees what is held, on what, since when, and what would lift it."""
 
+import msgspec
 import pytest
 
 from pmcl.contracts import LedgerError, Premortem, Resource
 from pmcl.hosts import Host
 from pmcl.ops.console import console
 from pmcl.ops.holds import list_holds, read_hold, show_hold, show_holds
+from pmcl.ops.judge import judge_again, show_judgement
 from pmcl.ops.settings import Settings
 from tests.integration.sidecar.room import Room, proposal
-from tests.unit.workers.desk import NOTES
+from tests.unit.workers.desk import AUTHORITY, NOTES
 
 pytestmark = pytest.mark.anyio
 
@@ -50,6 +52,34 @@ async def test_a_hold_is_listed_until_evidence_lifts_it(room: Room) -> None:
     assert (await list_holds(room.settings, scope=scope))["holds"] == []
     released = await read_hold(room.settings, hold.hold_id)
     assert released.released_at is not None
+
+
+@pytest.mark.parametrize("has_profile", [True, False])
+async def test_every_reason_is_shown_with_who_lifts_it(room: Room, *, has_profile: bool) -> None:
+    config = room.config(authority=msgspec.structs.replace(AUTHORITY, writable_roots=("/other",)))
+    credentials = config.credentials
+    place = "the authority that the host's program states"
+    if has_profile:
+        folder = room.settings.state_dir / "credentials"
+        folder.mkdir(exist_ok=True)
+        profile = folder / f"{credentials.scope}.{credentials.host}.toml"
+        profile.touch()
+        place = str(profile)
+    async with Host.connect(config) as host:
+        held = await host.check(proposal("write_file"))
+        passed = await host.check(proposal())
+    assert held.evaluation is not None
+    assert passed.evaluation is not None
+    hold = await read_hold(room.settings, held.evaluation.evaluation_id)
+    assert hold.reasons == ("authority.path_outside_roots", "plan.unmitigated")
+    told = f'the operator alone, in {place}: writable_roots with "{NOTES.value}", or a folder'
+    with console.capture() as printed:
+        show_hold(hold)
+        show_judgement(await judge_again(room.settings, hold.hold_id))
+    shown = printed.get()
+    assert shown.count(told) == 2
+    assert shown.count("authority.path_outside_roots") == 2
+    assert (await judge_again(room.settings, passed.evaluation.evaluation_id))["lifted_by"] == []
 
 
 async def test_a_hold_that_is_not_there_is_a_clear_error(room: Room) -> None:
