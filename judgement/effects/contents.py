@@ -3,6 +3,7 @@
 Texts that are only data (a body, a path, a search) are never read as programs.
 """
 
+import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -99,12 +100,7 @@ def program_finding(content: Content, value: Any) -> Finding:
         effect = sql_effect(value)
     elif content == "shell" and _shell_inspects(value):
         effect = "inspect_local"
-    if (
-        content == "shell"
-        and effect == "execution"
-        and isinstance(value, str)
-        and runs_unseen(value)
-    ):
+    if content == "shell" and effect == "execution" and runs_unseen(_line(value)):
         return Finding(effect, UNSEEN_PROGRAM)
     shown = "inspects" if effect == "inspect_local" else "not_shown"
     return Finding(effect, f"{content}.{shown}")
@@ -124,7 +120,16 @@ def _is_beside(name: str, said: Mapping[str, Content]) -> bool:
 def _shell_inspects(value: Any) -> bool:
     if isinstance(value, str):
         return shell_inspects(value)
-    if not isinstance(value, list | tuple) or not value:
-        return False
-    words = [word for word in value if isinstance(word, str)]
-    return len(words) == len(value) and words_inspect(words)
+    words = _words(value)
+    return bool(words) and words_inspect(words)
+
+
+def _line(value: Any) -> str:
+    """Return a command as one would type it."""
+    return value if isinstance(value, str) else shlex.join(_words(value))
+
+
+def _words(value: Any) -> list[str]:
+    """Return a command's words, none of what is not given word by word."""
+    words = list(value) if isinstance(value, list | tuple) else []
+    return words if all(isinstance(word, str) for word in words) else []

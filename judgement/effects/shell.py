@@ -17,6 +17,7 @@ from pmcl.judgement.effects.commands import Word, assigns_harmlessly, inspects
 
 __all__ = [
     "SCRIPT_MAX_BYTES",
+    "command_nodes",
     "command_words",
     "parse",
     "parse_within",
@@ -54,9 +55,19 @@ _WORDS: Final = frozenset(
     ).split()
 )
 _SINKS: Final = frozenset({"/dev/null", "/dev/stderr", "/dev/stdout"})
-_WRAPPERS: Final = frozenset(
-    "command doas env exec nice nohup setsid stdbuf sudo time timeout xargs".split()
-)
+_WRAPPERS: Final = {
+    **dict.fromkeys(("command", "nohup", "setsid"), ""),
+    "doas": "Cu",
+    "env": "Cu",
+    "exec": "a",
+    "nice": "n",
+    "stdbuf": "eio",
+    "sudo": "CDRTUghpru",
+    "time": "fo",
+    "timeout": "ks",
+    "xargs": "EILPadns",
+}
+"""Commands that run another one, and which of their flags take the next word."""
 # In some shells these lower-case names stand for a search path.
 _PATHS: Final = frozenset({"path", "cdpath", "fpath", "manpath", "module_path", "prompt"})
 _PATTERN: Final = frozenset("*?[")
@@ -169,21 +180,28 @@ def _command_inspects(node: Node, nested: int) -> bool:
 
 def command_words(node: Node) -> list[Word]:
     """Return the name of a command and what follows it."""
-    words = []
+    return [word_of(each) for each in command_nodes(node)]
+
+
+def command_nodes(node: Node) -> list[Node]:
+    """Return where the name of a command and what follows it stand."""
+    nodes = []
     for child in node.children:
         if child.type == "command_name":
-            words.append(word_of(child.named_children[0]) if child.named_children else Word(None))
+            nodes.append(child.named_children[0] if child.named_children else child)
         elif child.type in _WORDS:
-            words.append(word_of(child))
-    return words
+            nodes.append(child)
+    return nodes
 
 
 def unwrapped(words: list[str | None]) -> list[str | None]:
-    """Return the command behind `sudo`, `env A=b`, `timeout 5` and the like."""
+    """Return the command behind `sudo -u a`, `env A=b`, `timeout 5` and the like."""
     while words and words[0] is not None and posixpath.basename(words[0]) in _WRAPPERS:
+        valued = _WRAPPERS[posixpath.basename(words[0])]
         words = words[1:]
         while words and words[0] is not None and _belongs_to_wrapper(words[0]):
-            words = words[1:]
+            takes_next = len(words[0]) == 2 and words[0][0] == "-" and words[0][1] in valued
+            words = words[2:] if takes_next else words[1:]
     return words
 
 

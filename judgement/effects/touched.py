@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 from tree_sitter import Node
 
+from pmcl.judgement.effects.programs import SHELLS, is_for_a_shell
 from pmcl.judgement.effects.shell import (
     command_words,
     parse_within,
@@ -25,7 +26,6 @@ from pmcl.judgement.effects.targets import operands_of, reached_by, written_by
 __all__ = ["Touched", "touched_by"]
 
 _NESTED_MAX: Final = 3
-_SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
 _CHANGES_FOLDER: Final = frozenset({"cd", "pushd"})
 _OWN_FOLDER: Final = frozenset({"command_substitution", "process_substitution", "subshell"})
 """A `cd` inside of these ends with them."""
@@ -110,7 +110,7 @@ def _take(node: Node, found: _Found, nested: int) -> None:
         _command([word.text for word in command_words(node)], found, nested)
     elif node.type == "file_redirect":
         _redirect(node, found)
-    elif node.type in _FED and _is_for_a_shell(node):
+    elif node.type in _FED and is_for_a_shell(node):
         words = [word_of(child).text for child in node.named_children]
         _read((words[0] if words else _text(node)) or "", found, nested - 1)
 
@@ -138,17 +138,6 @@ def _with_known(script: str, root: Node) -> str:
     for name, value in [*known.items()][:_KNOWN_MAX]:
         script = re.sub(rf"\$(?:{re.escape(name)}(?!\w)|\{{{re.escape(name)}\}})", value, script)
     return script
-
-
-def _is_for_a_shell(node: Node) -> bool:
-    """Return whether what a command is fed with is a script: `sh <<END`."""
-    around = node.parent
-    while around is not None and around.type not in ("command", "redirected_statement"):
-        around = around.parent
-    inner = [] if around is None else [around, *around.named_children]
-    command = next((each for each in inner if each.type == "command"), None)
-    words = [] if command is None else unwrapped([word.text for word in command_words(command)])
-    return bool(words) and posixpath.basename(words[0] or "") in _SHELLS
 
 
 def _redirect(node: Node, found: _Found) -> None:
@@ -187,7 +176,7 @@ def _script(name: str, rest: list[str | None]) -> str | None:
     if name == "eval" and None not in rest:
         return " ".join(map(str, rest))
     flags = [at for at, text in enumerate(rest) if text and _runs_next(text)]
-    given = rest[flags[0] + 1 : flags[0] + 2] if name in _SHELLS and flags else []
+    given = rest[flags[0] + 1 : flags[0] + 2] if name in SHELLS and flags else []
     return given[0] if given else None
 
 
