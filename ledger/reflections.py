@@ -4,6 +4,7 @@ A claim is one more than the host's claim before. Who holds an older one, or one
 somebody else, finds no open cycle under it and can write nothing. Source: SPEC E1, E2.
 """
 
+from collections.abc import Collection
 from typing import Any, Final
 
 import msgspec
@@ -70,6 +71,11 @@ class ReflectionHost(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
     retry_at: int
 
+    @property
+    def whose(self) -> str:
+        """Its one name in the cell, `scope.host`."""
+        return f"{self.scope}.{self.host}"
+
 
 class OpenCycle(msgspec.Struct, frozen=True, kw_only=True):
     """A cycle whose end is not recorded; `reserved` is charged until it is."""
@@ -114,10 +120,16 @@ def due(tx: Transaction, now_ms: int, period_ms: int) -> list[IdleDue]:
     return [IdleDue(**{name: row[name] for name in IdleDue.__struct_fields__}) for row in rows]
 
 
-def ready(tx: Transaction, now_ms: int, open_ms: int) -> ReflectionHost | None:
-    """Return the host whose last claim is oldest, of those whose job can be taken now."""
-    row = tx.one(_queries.ready, now_ms=now_ms, open_ms=open_ms)
-    return None if row is None else _host(row)
+def ready(
+    tx: Transaction, now_ms: int, open_ms: int, passed_over: Collection[str]
+) -> ReflectionHost | None:
+    """Return the host whose last claim is oldest, of those whose job can be taken now.
+
+    Hosts that are passed over are named by `ReflectionHost.whose`.
+    """
+    enough = len(passed_over) + 1
+    rows = tx.all(_queries.ready, now_ms=now_ms, open_ms=open_ms, max_rows=enough)
+    return next((host for host in map(_host, rows) if host.whose not in passed_over), None)
 
 
 def overdue(tx: Transaction, now_ms: int, longest_ms: int) -> list[OpenCycle]:

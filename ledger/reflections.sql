@@ -117,7 +117,7 @@ WHERE (h.turns_waiting > 0 OR h.idle_lease IS NOT NULL)
     AND NOT h.retry_at BETWEEN :now_ms + 1 AND :now_ms + :open_ms
     AND NOT EXISTS (SELECT 1 FROM reflections AS o
                     WHERE o.scope = h.scope AND o.host = h.host AND o.result IS NULL)
-ORDER BY h.claimed_at LIMIT 1;
+ORDER BY h.claimed_at LIMIT :max_rows;
 
 -- name: overdue
 SELECT r.* FROM reflections AS r INDEXED BY reflections_open

@@ -30,9 +30,7 @@ __all__ = ["endpoint_config", "reflect_worker", "reflection_config"]
 
 log = structlog.get_logger()
 
-_BACKOFF_MS: Final = 30_000
 _FAILURES_OPEN: Final = 3
-_OPEN_MS: Final = 900_000
 _ATTEMPTS_MAX: Final = 5
 
 
@@ -46,9 +44,9 @@ def reflection_config(settings: Settings) -> ReflectionConfig:
     limits = GateLimits(
         window_ms=settings.reflection_window_ms,
         budget=budget,
-        backoff_ms=_BACKOFF_MS,
+        backoff_ms=settings.reflection_backoff_ms,
         failures_open=_FAILURES_OPEN,
-        open_ms=_OPEN_MS,
+        open_ms=settings.reflection_open_ms,
         attempts_max=_ATTEMPTS_MAX,
     )
     return ReflectionConfig(period_ms=settings.reflection_idle_ms, limits=limits)

@@ -46,6 +46,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         approval_ttl_ms: how long a grant can be used that names no time, milliseconds.
         reflection: whether anything is reflected on; jobs wait while it is off.
         reflection_idle_ms: between two idle reflections of one host, milliseconds.
+        reflection_backoff_ms: after a host's first failed cycle; each further one doubles it.
+        reflection_open_ms: how long a circuit stays open, and the longest backoff, milliseconds.
         reflection_window_ms: over which the next three budgets of a host roll, milliseconds.
         reflection_tokens: of a model.
         reflection_time_ms: of the reflector, milliseconds.
@@ -80,6 +82,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     )
     reflection: Literal["on", "off"] = "on"
     reflection_idle_ms: Annotated[int, msgspec.Meta(ge=1_000)] = limits.IDLE_MS
+    reflection_backoff_ms: Positive = 30_000
+    reflection_open_ms: Positive = 900_000
     reflection_window_ms: Positive = 3_600_000
     reflection_tokens: Whole = 50_000
     reflection_time_ms: Positive = 600_000

@@ -4,7 +4,7 @@ Whoever ends a cycle holds its claim, looked at in the unit that records the end
 for an action, and no event of a cycle can cause one. Source: SPEC E1, E2, E4.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 import msgspec
@@ -36,11 +36,13 @@ __all__ = [
     "Admission",
     "Admit",
     "ReflectionConfig",
-    "abandon_all",
+    "abandon",
     "claim",
     "finish",
+    "give_up",
     "is_void",
-    "tend",
+    "left_open",
+    "queue_idle",
 ]
 
 _CLAIM_GRACE_MS: Final = 30_000
@@ -81,15 +83,12 @@ class _Job(msgspec.Struct, frozen=True, kw_only=True):
     turns: int
 
 
-def tend(unit: UnitOfWork, config: ReflectionConfig, reserved_ms: int) -> Iterator[Event]:
-    """Yield the idle jobs that are due, and the ends of cycles whose claim ran out."""
-    longest_ms = reserved_ms + _CLAIM_GRACE_MS
-    for cycle in reflections.overdue(unit.tx, unit.now_ms, longest_ms):
-        yield _abandoned(unit, cycle, config.limits, "claim_expired")
+def queue_idle(unit: UnitOfWork, period_ms: int) -> Iterator[Event]:
+    """Yield the idle jobs that are due."""
     if stops.in_force(unit.tx) is not None:
         return
-    for due in reflections.due(unit.tx, unit.now_ms, config.period_ms):
-        slot = next_slot(due.slot, unit.now_ms, config.period_ms)
+    for due in reflections.due(unit.tx, unit.now_ms, period_ms):
+        slot = next_slot(due.slot, unit.now_ms, period_ms)
         assert slot is not None
         yield ReflectionQueued(
             scope=due.scope,
@@ -101,20 +100,36 @@ def tend(unit: UnitOfWork, config: ReflectionConfig, reserved_ms: int) -> Iterat
         )
 
 
-def abandon_all(unit: UnitOfWork, limits: GateLimits) -> Iterator[Event]:
-    """Yield the ends of cycles that an earlier process left open; none of its workers lives."""
-    for cycle in reflections.overdue(unit.tx, unit.now_ms, 0):
-        yield _abandoned(unit, cycle, limits, "restarted")
+def left_open(unit: UnitOfWork, reserved_ms: int | None) -> list[OpenCycle]:
+    """Return cycles whose claim ran out; without a reservation, all that are open."""
+    longest_ms = 0 if reserved_ms is None else reserved_ms + _CLAIM_GRACE_MS
+    return reflections.overdue(unit.tx, unit.now_ms, longest_ms)
 
 
-def claim(unit: UnitOfWork, config: ReflectionConfig, traits: ReflectorTraits) -> Decision:
+def abandon(unit: UnitOfWork, cycle_id: str, reason: str, limits: GateLimits) -> Iterator[Event]:
+    """Yield the end of a cycle whose worker is gone: it used all that was reserved."""
+    cycle = reflections.open_cycle(unit.tx, cycle_id)
+    if cycle is not None:
+        ended = _ended(unit, cycle, "abandoned", reason, used=cycle.reserved)
+        yield _tried_again(unit, cycle, ended, limits, again=True)
+
+
+def claim(
+    unit: UnitOfWork,
+    config: ReflectionConfig,
+    traits: ReflectorTraits,
+    passed_over: Collection[str],
+    tell: Callable[[ReflectionHost], None],
+) -> Decision:
     """Return the claim of the job whose host had its turn longest ago, or its end; nothing without.
 
-    The reply is what the reflector is to look back on; there is none where the cycle is over.
+    The reply is what the reflector is to look back on; there is none where the cycle is over. Whose
+    job it is is told first, so that what fails from there on is known to be this host's.
     """
-    host = reflections.ready(unit.tx, unit.now_ms, config.limits.open_ms)
+    host = reflections.ready(unit.tx, unit.now_ms, config.limits.open_ms, passed_over)
     if host is None:
         return Decision()
+    tell(host)
     lease = leases.current(unit.tx, host.scope, host.host)
     assert lease is not None  # a job is queued under a lease
     job = _job(unit, host)
@@ -141,6 +156,16 @@ def claim(unit: UnitOfWork, config: ReflectionConfig, traits: ReflectorTraits) -
             return Decision(events=(closed, _ended(unit, closed, result, reason)))
         case _:
             return Decision()
+
+
+def give_up(unit: UnitOfWork, whose: str, traits: ReflectorTraits, limits: GateLimits) -> Decision:
+    """Return a cycle that failed before there was anything to look back on, as any failure ends."""
+    host = reflections.host_of(unit.tx, *whose.split("."))
+    assert host is not None
+    claimed = _claimed(unit, host, _job(unit, host), traits, host.mark or "")
+    closed = msgspec.structs.replace(claimed, reserved=Spending(), expires_at=unit.now_ms)
+    ended = _ended(unit, closed, "failed", "defect")
+    return Decision(events=(closed, _tried_again(unit, closed, ended, limits, again=True)))
 
 
 def _job(unit: UnitOfWork, host: ReflectionHost) -> _Job:
@@ -251,16 +276,13 @@ def _failed(
     return _tried_again(unit, cycle, ended, limits, again=not error.discarded)
 
 
-def _abandoned(
-    unit: UnitOfWork, cycle: OpenCycle, limits: GateLimits, reason: str
-) -> ReflectionEnded:
-    """Return the end of a cycle of which nobody tells what it used: all that was reserved."""
-    ended = _ended(unit, cycle, "abandoned", reason, used=cycle.reserved)
-    return _tried_again(unit, cycle, ended, limits, again=True)
-
-
 def _tried_again(
-    unit: UnitOfWork, cycle: OpenCycle, ended: ReflectionEnded, limits: GateLimits, *, again: bool
+    unit: UnitOfWork,
+    cycle: ReflectionClaimed | OpenCycle,
+    ended: ReflectionEnded,
+    limits: GateLimits,
+    *,
+    again: bool,
 ) -> ReflectionEnded:
     host = reflections.host_of(unit.tx, cycle.scope, cycle.host)
     assert host is not None

@@ -1,14 +1,18 @@
 """Reflection cycles through the real worker and a real ledger, on a clock that the test sets."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from pmcl.contracts import (
     BeliefProposed,
     CompleteTurn,
     DisableLease,
+    Event,
     Heartbeat,
     IntentionProposed,
     ItemAdmitted,
@@ -22,6 +26,7 @@ from pmcl.contracts import (
     Stop,
 )
 from pmcl.judgement import GateLimits, Retrospect
+from pmcl.ledger import retrospects
 from pmcl.ledger.reflections import OpenCycle
 from pmcl.outbox import UnitOfWork
 from pmcl.store import Transaction
@@ -35,6 +40,8 @@ from pmcl.workers import (
     ReflectorTraits,
     ReflectWorker,
     admit_all,
+    reflect,
+    reflecting,
 )
 from tests.unit.workers.desk import NOTES, START_MS, TTL_MS, Desk, Ledger, open_ledger
 
@@ -80,11 +87,14 @@ class Room:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.reflector = Scripted()
+        self.later_ms = 0
         self.worker = self.another()
 
     def another(self) -> ReflectWorker:
         config = ReflectionConfig(period_ms=PERIOD_MS, limits=LIMITS)
-        return ReflectWorker(self.ledger.units, self.reflector, config, admit, lambda: 0)
+        return ReflectWorker(
+            self.ledger.units, self.reflector, config, admit, lambda: self.later_ms
+        )
 
     async def work(self) -> None:
         """Do all that is to be done now."""
@@ -593,6 +603,114 @@ async def test_a_clock_that_jumps_ahead_fences_and_one_set_back_holds_no_claim_f
     before = await room.ledger.tables()
     await room.worker.finish(claimed, await room.worker.ask(claimed))
     assert await room.ledger.tables() == before
+
+
+class Broken:
+    """Raises for one host, as something odd in its past would; counts how often."""
+
+    def __init__(self, real: Callable[..., Any], host: str) -> None:
+        self.real = real
+        self.host = host
+        self.raised = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if any(getattr(arg, "host", None) == self.host for arg in args):
+            self.raised += 1
+            raise ValueError("its text stays out of the record")
+        return self.real(*args, **kwargs)
+
+
+async def two_hosts_with_turns(room: Room, desk: Desk) -> None:
+    """Let both wait, the desk first in line."""
+    other = Desk(room.ledger, host="other")
+    await other.begin()
+    for one in (desk, other):
+        await one.observe()
+        await turn(one)
+
+
+async def test_a_host_whose_past_cannot_be_read_fails_as_others_do(
+    room: Room, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Broken(retrospects.look_back, "desk")
+    monkeypatch.setattr(retrospects, "look_back", broken)
+    await two_hosts_with_turns(room, desk)
+    await room.work()
+    assert await room.ends() == [("failed", "defect"), ("proposed", "")]
+    assert [retrospect.host for retrospect in room.reflector.asked] == ["other"]
+    for _ in range(6):
+        room.ledger.clock.now_ms += LIMITS.open_ms
+        await extend(room.ledger)
+        await room.work()
+    claims = await room.ledger.events(ReflectionClaimed)
+    turns = [event for event in claims if (event.host, event.trigger) == ("desk", "turn")]
+    assert [event.attempt for event in turns] == [1, 2, 3, 4, 5]
+    (row,) = await room.ledger.rows("SELECT reflection FROM turns WHERE host = 'desk'")
+    assert row["reflection"] == "done"
+
+
+async def test_a_host_whose_failure_cannot_be_recorded_is_passed_over_for_a_while(
+    room: Room, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Broken(reflecting._job, "desk")
+    monkeypatch.setattr(reflecting, "_job", broken)
+    await two_hosts_with_turns(room, desk)
+    await room.work()
+    assert await room.ends() == [("proposed", "")]
+    raised = broken.raised
+    await room.work()
+    assert broken.raised == raised
+    monkeypatch.setattr(reflecting, "_job", broken.real)
+    room.later_ms = LIMITS.open_ms
+    await room.work()
+    assert await room.ends() == [("proposed", ""), ("proposed", "")]
+
+
+async def test_what_cannot_be_admitted_fails_its_cycle_and_no_other(room: Room, desk: Desk) -> None:
+    def refuses_one(unit: UnitOfWork, cycle: OpenCycle, reflection: Reflection) -> Admission:
+        if cycle.host == "desk":
+            raise ValueError
+        return admit(unit, cycle, reflection)
+
+    config = ReflectionConfig(period_ms=PERIOD_MS, limits=LIMITS)
+    room.worker = ReflectWorker(room.ledger.units, room.reflector, config, refuses_one, lambda: 0)
+    await two_hosts_with_turns(room, desk)
+    await room.work()
+    assert await room.ends() == [("failed", "defect"), ("proposed", "")]
+
+
+async def test_a_cycle_that_cannot_be_ended_holds_up_no_other(
+    room: Room, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await two_hosts_with_turns(room, desk)
+    assert await room.worker.claim()
+    assert await room.worker.claim()
+    broken = Broken(reflecting._tried_again, "desk")
+    monkeypatch.setattr(reflecting, "_tried_again", broken)
+    room.ledger.clock.now_ms += 36_000
+    await room.another().tend()
+    assert await room.ends() == [("abandoned", "claim_expired")]
+    assert broken.raised == 1
+    await room.another().begin()
+    assert broken.raised == 2
+
+
+async def test_a_worker_that_cannot_tend_still_works(
+    room: Room, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raises(unit: UnitOfWork, period_ms: int) -> Iterator[Event]:
+        raise ValueError
+
+    monkeypatch.setattr(reflect, "queue_idle", raises)
+    worker = room.another()
+    await desk.observe()
+    await turn(desk)
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(worker.run)
+            while await room.ends() != [("proposed", "")]:
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
 
 
 async def test_hosts_take_turns_and_one_that_fails_holds_up_no_other(

@@ -1,13 +1,10 @@
 """A model's address that answers as it is told: what is kept of it, and what it was told."""
 
-import asyncio
 import gzip
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
 from typing import Any
 
 import anyio
-import msgspec
 import pytest
 
 from pmcl.contracts import CheckpointRequest, MemoryProposed, Premortem, Spending, Tool
@@ -22,6 +19,7 @@ from pmcl.workers.providers import (
     is_local,
     local_url,
 )
+from tests.stub_model import StubModel, judged, open_stub_model, said
 
 pytestmark = pytest.mark.anyio
 
@@ -74,82 +72,34 @@ REQUEST = CheckpointRequest(
 )
 
 
-class Model:
-    """Stands for llama.cpp and its like: one answer for every question."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self.asked: list[tuple[str, dict[str, Any]]] = []
-        self.status = "200 OK"
-        self.body: bytes | None = None
-        self.content = said()
-        self.finish_reason = "stop"
-        self.usage: dict[str, int] | None = {"total_tokens": 120}
-        self.silent = False
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if line)
-            question = await reader.readexactly(int(fields["content-length"]))
-            self.asked.append((head, msgspec.json.decode(question)))
-            if self.silent:
-                await reader.read()
-                return
-            body = self.answer() if self.body is None else self.body
-            writer.write(f"HTTP/1.1 {self.status}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
-            writer.write(body)
-            await writer.drain()
-
-    def answer(self) -> bytes:
-        choice = {"message": {"content": self.content}, "finish_reason": self.finish_reason}
-        completion: dict[str, Any] = {"choices": [choice]}
-        if self.usage is not None:
-            completion["usage"] = self.usage
-        return msgspec.json.encode(completion)
-
-    def endpoint(self, **changes: Any) -> ModelEndpoint:
-        fields: dict[str, Any] = {"url": self.url, "model": "small", "key": KEY, "price": 10}
-        return ModelEndpoint(EndpointConfig(**fields | changes))
-
-
-def said(**changes: Any) -> str:
-    proposal = {"kind": "memory", "text": "the disk was full", "evidence": ["e1"], **changes}
-    return msgspec.json.encode({"proposals": [proposal]}).decode()
-
-
-@asynccontextmanager
-async def opened() -> AsyncIterator[Model]:
-    model = Model()
-    server = await asyncio.start_server(model.serve, "127.0.0.1", 0)
-    model.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    async with server:
-        yield model
+def endpoint(model: StubModel, **changes: Any) -> ModelEndpoint:
+    fields: dict[str, Any] = {"url": model.url, "model": "small", "key": KEY, "price": 10}
+    return ModelEndpoint(EndpointConfig(**fields | changes))
 
 
 @pytest.fixture
-async def model() -> AsyncIterator[Model]:
-    async with opened() as found:
+async def model() -> AsyncIterator[StubModel]:
+    async with open_stub_model() as found:
         yield found
 
 
-async def refused(model: Model, **changes: Any) -> ReflectorError:
+async def refused(model: StubModel, **changes: Any) -> ReflectorError:
     with pytest.raises(ReflectorError) as caught:
-        await ModelReflector(model.endpoint(**changes)).reflect(RETROSPECT)
+        await ModelReflector(endpoint(model, **changes)).reflect(RETROSPECT)
     assert KEY not in f"{caught.value!r} {caught.value.__cause__!r}"
     return caught.value
 
 
-async def test_a_model_proposes_with_the_evidence_that_it_was_shown(model: Model) -> None:
-    reflected = await ModelReflector(model.endpoint()).reflect(RETROSPECT)
+async def test_a_model_proposes_with_the_evidence_that_it_was_shown(model: StubModel) -> None:
+    reflected = await ModelReflector(endpoint(model)).reflect(RETROSPECT)
     (proposed,) = reflected.reflection.proposals
     assert isinstance(proposed, MemoryProposed)
     assert (proposed.evidence_ids, proposed.visibility) == ((SEEN,), "local_only")
     assert reflected.used == Spending(tokens=120, cost=2)
 
 
-async def test_a_question_has_a_schema_with_lengths_and_names(model: Model) -> None:
-    await ModelReflector(model.endpoint()).reflect(RETROSPECT)
+async def test_a_question_has_a_schema_with_lengths_and_names(model: StubModel) -> None:
+    await ModelReflector(endpoint(model)).reflect(RETROSPECT)
     ((head, question),) = model.asked
     assert head.startswith("POST /v1/chat/completions ")
     assert f"Bearer {KEY}" in head
@@ -188,7 +138,7 @@ async def test_a_question_has_a_schema_with_lengths_and_names(model: Model) -> N
     ],
 )
 async def test_an_answer_of_no_use_is_dropped_whole(
-    model: Model, changes: dict[str, Any], reason: str
+    model: StubModel, changes: dict[str, Any], reason: str
 ) -> None:
     for name, value in changes.items():
         setattr(model, name, value)
@@ -197,38 +147,38 @@ async def test_an_answer_of_no_use_is_dropped_whole(
     assert error.used.tokens > 0
 
 
-async def test_a_fenced_answer_is_opened(model: Model) -> None:
+async def test_a_fenced_answer_is_opened(model: StubModel) -> None:
     model.content = f"```json\n{said()}\n```"
-    reflected = await ModelReflector(model.endpoint()).reflect(RETROSPECT)
+    reflected = await ModelReflector(endpoint(model)).reflect(RETROSPECT)
     assert len(reflected.reflection.proposals) == 1
 
 
-async def test_an_answer_that_tells_no_usage_is_charged_as_reserved(model: Model) -> None:
+async def test_an_answer_that_tells_no_usage_is_charged_as_reserved(model: StubModel) -> None:
     model.usage = None
-    reflected = await ModelReflector(model.endpoint()).reflect(RETROSPECT)
-    assert reflected.used == model.endpoint().config.reservation
+    reflected = await ModelReflector(endpoint(model)).reflect(RETROSPECT)
+    assert reflected.used == endpoint(model).config.reservation
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "307 Temporary Redirect", "503 Busy"])
-async def test_another_status_is_a_failure(model: Model, status: str) -> None:
+async def test_another_status_is_a_failure(model: StubModel, status: str) -> None:
     model.status = status
     error = await refused(model)
     assert (error.reason, error.discarded) == (f"status_{status[:3]}", False)
 
 
-async def test_a_silent_model_is_left_in_time(model: Model) -> None:
-    model.silent = True
+async def test_a_silent_model_is_left_in_time(model: StubModel) -> None:
+    model.open.clear()
     with anyio.fail_after(5):
         error = await refused(model, timeout_ms=50)
     assert (error.reason, error.discarded) == ("timeout", False)
 
 
-async def test_an_endless_answer_is_cut(model: Model) -> None:
+async def test_an_endless_answer_is_cut(model: StubModel) -> None:
     model.body = b" " * (256 * 1024 + 1)
     assert (await refused(model)).reason == "too_large"
 
 
-async def test_an_answer_is_never_unpacked(model: Model) -> None:
+async def test_an_answer_is_never_unpacked(model: StubModel) -> None:
     """A few hundred bytes can unpack to any size."""
     model.status = "200 OK\r\nContent-Encoding: gzip"
     model.body = gzip.compress(model.answer())
@@ -238,18 +188,18 @@ async def test_an_answer_is_never_unpacked(model: Model) -> None:
 
 
 async def test_nobody_behind_the_address_is_a_failure() -> None:
-    async with opened() as gone:
+    async with open_stub_model() as gone:
         pass
     error = await refused(gone)
     assert (error.reason, error.discarded) == ("unreachable", False)
 
 
 async def test_no_proxy_of_the_environment_is_used(
-    model: Model, monkeypatch: pytest.MonkeyPatch
+    model: StubModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    await ModelReflector(model.endpoint()).reflect(RETROSPECT)
+    await ModelReflector(endpoint(model)).reflect(RETROSPECT)
     assert len(model.asked) == 1
 
 
@@ -291,10 +241,6 @@ async def test_a_key_is_in_no_representation() -> None:
 # --- the critic
 
 
-def judged(verdict: str = "veto", failure_mode: str = "data_loss") -> str:
-    return msgspec.json.encode({"verdict": verdict, "failure_mode": failure_mode}).decode()
-
-
 @pytest.mark.parametrize(
     ("answer", "verdict"),
     [
@@ -307,17 +253,19 @@ def judged(verdict: str = "veto", failure_mode: str = "data_loss") -> str:
         ("fine by me", "unavailable"),
     ],
 )
-async def test_a_critic_says_veto_none_or_nothing(model: Model, answer: str, verdict: str) -> None:
+async def test_a_critic_says_veto_none_or_nothing(
+    model: StubModel, answer: str, verdict: str
+) -> None:
     model.content = answer
-    critique = await ModelCritic(model.endpoint()).critique(REQUEST)
+    critique = await ModelCritic(endpoint(model)).critique(REQUEST)
     assert critique.verdict == verdict
     assert (critique.failure_mode == "data_loss") == (verdict == "veto")
 
 
-async def test_a_dead_critic_is_not_asked_for_a_while(model: Model) -> None:
+async def test_a_dead_critic_is_not_asked_for_a_while(model: StubModel) -> None:
     clock = [0]
     model.status = "503 Busy"
-    critic = ModelCritic(model.endpoint(), lambda: clock[0])
+    critic = ModelCritic(endpoint(model), lambda: clock[0])
     reasons = [(await critic.critique(REQUEST)).reason for _ in range(5)]
     assert reasons == ["status_503"] * 3 + ["circuit_open"] * 2
     assert len(model.asked) == 3
