@@ -18,7 +18,7 @@ from pmcl.bus import (
 )
 from pmcl.contracts import ContractError, TrustLabel
 from pmcl.hosts import new_profile, profile_path
-from pmcl.ops.known_hosts import credentials_dir
+from pmcl.ops.known_hosts import credentials_of
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 
@@ -45,7 +45,7 @@ async def add_host(
         BusTimeoutError: the running sidecar did not accept the key within 10 s.
     """
     labels = _labels(trust)
-    path = out or credentials_dir(settings) / f"{scope}.{host}.json"
+    path = out or credentials_of(settings, scope, host)
     (credentials,) = await anyio.to_thread.run_sync(register_hosts, settings, [scope], host, labels)
     await anyio.to_thread.run_sync(_save, credentials, path, roots)
     pid = running_pid(settings.state_dir)

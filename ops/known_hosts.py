@@ -6,7 +6,14 @@ from pmcl.contracts import PmclError
 from pmcl.hosts import HostConfig, load_host, profile_path
 from pmcl.ops.settings import Settings
 
-__all__ = ["HostNotFoundError", "credentials_dir", "find_credentials", "find_host", "find_profile"]
+__all__ = [
+    "HostNotFoundError",
+    "credentials_dir",
+    "credentials_of",
+    "find_credentials",
+    "find_host",
+    "find_profile",
+]
 
 
 class HostNotFoundError(PmclError):
@@ -18,9 +25,14 @@ def credentials_dir(settings: Settings) -> Path:
     return settings.state_dir / "credentials"
 
 
+def credentials_of(settings: Settings, scope: str, host: str) -> Path:
+    """Return where the credentials of a host go if nothing else was said."""
+    return credentials_dir(settings) / f"{scope}.{host}.json"
+
+
 def find_profile(settings: Settings, scope: str, host: str) -> Path | None:
     """Return the profile of a host; `None` where it is not where `pmcl host add` puts it."""
-    path = profile_path(credentials_dir(settings) / f"{scope}.{host}.json")
+    path = profile_path(credentials_of(settings, scope, host))
     return path if path.is_file() else None
 
 

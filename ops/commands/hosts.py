@@ -38,3 +38,17 @@ def add(  # noqa: PLR0913 - each is an option of the command
     else:
         console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
         console.print(f"what it may do: {profile}", soft_wrap=True)
+
+
+@host_app.command(name="list")
+def list_(*, state_dir: StateDir = None, json: Json = False) -> None:
+    """List the hosts that may connect, with their lease, when each was heard last, and its key.
+
+    Args:
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.host_list import list_hosts, show_hosts
+
+    found = run(list_hosts, settings_of(state_dir=state_dir))
+    print_json({"hosts": found}) if json else show_hosts(found)

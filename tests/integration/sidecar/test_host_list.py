@@ -1,0 +1,77 @@
+"""Who may connect is listed with the lease and the key of each, and without a secret."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pmcl.bus import Credentials, Keyring, KeyringError
+from pmcl.bus.keys import new_seed
+from pmcl.contracts import sha256
+from pmcl.hosts import Host, load_host
+from pmcl.ops.cell import run_cell
+from pmcl.ops.console import console
+from pmcl.ops.host_add import add_host
+from pmcl.ops.host_list import list_hosts, show_hosts
+from pmcl.ops.known_hosts import credentials_of
+from pmcl.ops.settings import Settings
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(state_dir=tmp_path / "state")
+
+
+async def test_a_host_is_listed_with_its_lease_and_its_key(
+    settings: Settings, tmp_path: Path
+) -> None:
+    path = await add_host(settings, "demo", "busy", (), [tmp_path], None)
+    await add_host(settings, "demo", "away", (), [tmp_path], tmp_path / "away.json")
+    async with run_cell(settings):
+        async with Host.connect(load_host(path, settings.state_dir)) as host:
+            generation = host.generation
+            away, busy = await list_hosts(settings)
+        with console.capture() as printed:
+            show_hosts([away, busy])
+    assert (busy.host, busy.generation, busy.lease) == ("busy", generation, "live")
+    assert busy.heard_at is not None
+    assert (busy.credentials, busy.profile) == ("here", str(path.with_suffix(".toml")))
+    assert (away.generation, away.lease, away.heard_at) == (None, "never", None)
+    assert (away.credentials, away.profile) == ("elsewhere", None)
+    entry = Keyring(settings.state_dir / "keys").hosts()["demo", "busy"]
+    assert busy.fingerprint == sha256(entry.nkey.encode())[:16]
+    shown = printed.get() + msgspec.json.encode([away, busy]).decode()
+    assert busy.fingerprint in shown
+    assert f"{generation} live" in shown
+    assert Credentials.load(path).seed not in shown
+    assert not re.search(r"\bS[A-Z2-7]{57}\b", shown)
+
+
+async def test_credentials_that_do_not_fit_are_told(settings: Settings, tmp_path: Path) -> None:
+    for name in ("replaced", "unreadable"):
+        await add_host(settings, "demo", name, (), [tmp_path], None)
+    path = credentials_of(settings, "demo", "replaced")
+    msgspec.structs.replace(Credentials.load(path), seed=new_seed()).save(path)
+    credentials_of(settings, "demo", "unreadable").write_text("{")
+    replaced, unreadable = await list_hosts(settings)
+    assert (replaced.credentials, unreadable.credentials) == ("another key", "unusable")
+
+
+async def test_a_folder_without_hosts_stays_empty(settings: Settings) -> None:
+    assert await list_hosts(settings) == []
+    assert not settings.state_dir.exists()
+    with console.capture() as printed:
+        show_hosts([])
+    assert "pmcl host add" in printed.get()
+
+
+async def test_a_registry_that_is_broken_is_a_clear_error(
+    settings: Settings, tmp_path: Path
+) -> None:
+    await add_host(settings, "demo", "one", (), [tmp_path], None)
+    (settings.state_dir / "keys" / "hosts.json").write_text("[]")
+    with pytest.raises(KeyringError, match=r"hosts\.json"):
+        await list_hosts(settings)
