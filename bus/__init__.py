@@ -50,7 +50,7 @@ from pmcl.bus.keys import (
     write_private,
 )
 from pmcl.bus.message import STREAM_SEQUENCE, Message
-from pmcl.bus.monitor import check_server, healthy, varz
+from pmcl.bus.monitor import ailment, check_server, healthy, varz
 from pmcl.bus.page import Page, Place, StoredMessage, find_place, read_page
 from pmcl.bus.pull import Delivery, PullConfig, pull
 from pmcl.bus.server import EmbeddedServer, run_server
@@ -124,6 +124,7 @@ __all__ = [
     "Subscription",
     "UncertainAppendError",
     "WrongSequenceError",
+    "ailment",
     "append_batch",
     "append_pipelined",
     "background_tasks",

@@ -231,10 +231,14 @@ def _read_private(path: Path) -> bytes:
 def _write_beside(path: Path, data: bytes) -> Path:
     beside = path.with_name(f".{path.name}.{token_hex(8)}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        beside.unlink()
+        raise OSError(error.errno, error.strerror, str(path)) from error
     return beside
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from pmcl.bus.errors import ServerError, StreamConfigError
 
-__all__ = ["check_server", "healthy", "varz"]
+__all__ = ["ailment", "check_server", "healthy", "varz"]
 
 _TIMEOUT_S = 1.0
 
@@ -19,6 +19,17 @@ async def healthy(monitor_url: str) -> bool | None:
     """Return whether the server calls itself healthy; None if it does not answer."""
     answer = await _get(monitor_url, "/healthz")
     return None if answer is None else answer[0] == http.HTTPStatus.OK
+
+
+async def ailment(monitor_url: str) -> str:
+    """Return what an unhealthy server says is wrong with it; "" if it says nothing."""
+    answer = await _get(monitor_url, "/healthz")
+    if answer is None or answer[0] == http.HTTPStatus.OK:
+        return ""
+    try:
+        return str(msgspec.json.decode(answer[1], type=dict[str, Any]).get("error", ""))
+    except msgspec.MsgspecError:
+        return ""
 
 
 async def varz(monitor_url: str) -> dict[str, Any]:

@@ -4,11 +4,16 @@ A lock on the store is held by us and inherited by the child, so that a second s
 as long as either lives. The kernel kills the child when the thread that started it ends, so
 `run_server` belongs on the main thread.
 
+A server that could not write stays unhealthy until it is started again, also when there is room
+again. While its disk is full a new one would soon be no better off, and every start cuts all
+connections, those of verdicts too: so it is left running until there is room.
+
 Source: facts/reliability, hazards 20 and 21.
 """
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +30,7 @@ from anyio.abc import Process
 from pmcl.bus.binary import find_nats_server
 from pmcl.bus.errors import ServerError, ServerLockedError
 from pmcl.bus.keys import Keyring
-from pmcl.bus.monitor import healthy, varz
+from pmcl.bus.monitor import ailment, healthy, varz
 from pmcl.bus.server_config import Ports, ServerConfig, prepare_server
 from pmcl.bus.tasks import background_tasks
 
@@ -38,6 +43,8 @@ _RESTART_MAX_S: Final = 5.0
 _RESTART_FORGOTTEN_S: Final = 60.0
 _POLL_S: Final = 0.02
 _SICK_MAX: Final = 3
+_ROOM_BYTES: Final = 4 * 1024**2
+"""Room with which a new start makes sense; a few of the largest batches need no more."""
 _RELOAD_TIMEOUT_S: Final = 5.0
 
 # Runs in a child of its own: between fork and exec of a threaded process nothing may be done.
@@ -61,6 +68,7 @@ class EmbeddedServer:
         self._ports = ports
         self._lock = -1
         self._process: Process | None = None
+        self._stores = True
 
     @property
     def url(self) -> str:
@@ -76,6 +84,11 @@ class EmbeddedServer:
     def pid(self) -> int | None:
         """The process that runs now; None between two."""
         return None if self._process is None else self._process.pid
+
+    @property
+    def stores(self) -> bool:
+        """Whether it can write what it is sent, as far as it has said."""
+        return self._stores
 
     async def reload(self) -> None:
         """The server knows the hosts of the keyring as they are now.
@@ -113,6 +126,7 @@ class EmbeddedServer:
         with anyio.move_on_after(self._config.start_timeout_s):
             while self._process.returncode is None:
                 if await healthy(self.monitor_url):
+                    self._stores = True
                     log.info("server.started", url=self.url, pid=self._process.pid)
                     return
                 await anyio.sleep(_POLL_S)
@@ -123,6 +137,7 @@ class EmbeddedServer:
         while True:
             started = anyio.current_time()
             reason = await self._sick()
+            await self._has_room()
             await self._stop()
             if anyio.current_time() - started > _RESTART_FORGOTTEN_S:
                 delay_s = _RESTART_FIRST_S
@@ -142,7 +157,32 @@ class EmbeddedServer:
             with anyio.move_on_after(self._config.health_interval_s):
                 return f"exited {await self._process.wait()}"
             sick = sick + 1 if await healthy(self.monitor_url) is False else 0
+        self._stores = False
         return "unhealthy"
+
+    async def _has_room(self) -> None:
+        """Return once the store's disk has room, or the server has ended by itself."""
+        assert self._process is not None
+        told = False
+        while (free := await anyio.to_thread.run_sync(self._free)) < _ROOM_BYTES:
+            if self._process.returncode is not None:
+                return
+            if not told:
+                log.error(
+                    "server.disk_full",
+                    path=str(self._config.store_dir),
+                    free_bytes=free,
+                    needed_bytes=_ROOM_BYTES,
+                    error=await ailment(self.monitor_url),
+                )
+                told = True
+            await anyio.sleep(self._config.health_interval_s)
+
+    def _free(self) -> int:
+        try:
+            return shutil.disk_usage(self._config.store_dir).free
+        except OSError:
+            return _ROOM_BYTES  # the store is gone; a new start makes it
 
     async def _stop(self) -> None:
         process, self._process = self._process, None

@@ -95,13 +95,17 @@ jetstream {{
 def prepare_server(config: ServerConfig, keyring: Keyring) -> Ports:
     """The directories and the configuration file are there, ready for `nats-server -c`.
 
+    What is as it must be is not written again, so that a full disk keeps nobody from asking.
+
     Raises:
         ServerError: the kept ports cannot be read.
     """
     for directory in (config.state_dir, config.store_dir):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     ports = _kept_ports(config.state_dir / "ports.json")
-    write_private(config.configuration, server_configuration(config, keyring, ports).encode())
+    text = server_configuration(config, keyring, ports).encode()
+    if not config.configuration.exists() or config.configuration.read_bytes() != text:
+        write_private(config.configuration, text)
     return ports
 
 

@@ -71,6 +71,11 @@ class Cell:
         self.gateway_url: str | None = None
         self._server = server
 
+    @property
+    def stores(self) -> bool:
+        """Whether the embedded server can write; of another server nothing is known here."""
+        return self._server is None or self._server.stores
+
     async def reload(self) -> None:
         """Hosts that were added may connect, hosts that were removed may not."""
         await anyio.to_thread.run_sync(self.registry.load)
@@ -149,7 +154,7 @@ async def _working(
         writer.on_commit(relay.wake)
         await relay.check()
         tasks.start_soon(relay.run)
-        sources = Sources(settings.ledger_path, reader, writer, relay, relaying, working)
+        sources = Sources(settings, reader, writer, relay, relaying, working, lambda: cell.stores)
         signals = Signals(sources, (await writer.run(journal.head)).sequence)
         units = Units(writer, offer=signals.offer, signals=signals)
         crew = crew_of(settings, cell.registry, (key, rules), units, working)

@@ -26,8 +26,7 @@ def main() -> None:
         # Coding agents run a tool after any code of a hook but 2, so a mistyped hook blocks.
         sys.exit(_BLOCKS if sys.argv[1:2] == ["hook"] else _MISUSED)
     except PmclError as error:
-        console.stderr = True
-        console.print(f"pmcl: {error}", style="red", soft_wrap=True, markup=False)
+        _tell(error)
         sys.exit(_FAILED)
     except KeyboardInterrupt:
         sys.exit(_STOPPED)
@@ -35,3 +34,11 @@ def main() -> None:
         # Whoever read has enough; what is still buffered must not fail again at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_FAILED)
+    except OSError as error:
+        _tell(f"{error.filename or type(error).__name__}: {error.strerror}")
+        sys.exit(_FAILED)
+
+
+def _tell(error: object) -> None:
+    console.stderr = True
+    console.print(f"pmcl: {error}", style="red", soft_wrap=True, markup=False)

@@ -4,7 +4,6 @@ Nothing is made: a folder that was mistyped stays as empty as it was.
 """
 
 import importlib.metadata
-import shutil
 import stat
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from pmcl.bus import (
     Keyring,
     Ports,
     ServerConfig,
+    ailment,
     check_server,
     find_nats_server,
     open_connection,
@@ -30,6 +30,7 @@ from pmcl.bus import (
 )
 from pmcl.contracts import BusError, PmclError
 from pmcl.ops.console import shown_time
+from pmcl.ops.disks import find_disks, shown_room
 from pmcl.ops.findings import Finding, fine, unknown, wrong
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
@@ -38,7 +39,6 @@ from pmcl.store import open_reader
 
 __all__ = ["check_files", "check_sidecar", "check_space", "check_stop", "check_versions"]
 
-FREE_MIN_BYTES: Final = 1024**3
 SKEW_MAX_MS: Final = 2_000
 _CONNECT_S: Final = 3.0
 _START: Final = "start it: pmcl up"
@@ -82,15 +82,13 @@ def _mode(path: Path) -> int:
 
 
 def check_space(settings: Settings) -> Iterator[Finding]:
-    """Yield whether the disk has room: at least 1 GiB."""
-    if not settings.state_dir.is_dir():
-        return
-    free = shutil.disk_usage(settings.state_dir).free
-    told = f"{free / 1024**3:.1f} GiB free below {settings.state_dir}"
-    if free < FREE_MIN_BYTES:
-        yield wrong("disk.space", told, "make room: a full disk holds everything but inspections")
-    else:
-        yield fine("disk.space", told)
+    """Yield whether each disk that is written to has room: at least 1 GiB."""
+    for disk in find_disks(settings):
+        if disk.scarce:
+            remedy = "make room: a full disk holds everything but inspections"
+            yield wrong("disk.space", shown_room(disk), remedy)
+        else:
+            yield fine("disk.space", shown_room(disk))
 
 
 async def check_stop(settings: Settings) -> AsyncIterator[Finding]:
@@ -139,7 +137,10 @@ async def _server(monitor_url: str) -> AsyncIterator[Finding]:
     except BusError as error:
         yield wrong("server", str(error), "see docs/settings.md, server_monitor_url")
         return
-    yield fine("server", f"nats-server {described.get('version')}, every write synced")
+    if wrong_with_it := await ailment(monitor_url):
+        yield wrong("server", wrong_with_it, "see docs/ops/runbook.md, A disk is full")
+    else:
+        yield fine("server", f"nats-server {described.get('version')}, every write synced")
     yield _skew(described)
 
 

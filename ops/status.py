@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+import anyio.to_thread
 import msgspec
 from rich.table import Table
 
@@ -15,6 +16,7 @@ from pmcl.bus import (
 )
 from pmcl.contracts import BusError
 from pmcl.ops.console import console, shown_time
+from pmcl.ops.disks import Disk, find_disks, shown_room
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 from pmcl.store import Reader, Row, load_queries, open_reader
@@ -47,15 +49,20 @@ async def read_standing(reader: Reader) -> Standing:
 
 
 async def read_status(settings: Settings) -> dict[str, Any]:
-    """Return the sidecar's process, the ledger's counts, and how far LOG has got."""
+    """Return the sidecar's process, its disks, the ledger's counts, and how far LOG has got."""
     pid = running_pid(settings.state_dir)
     status: dict[str, Any] = {"state_dir": str(settings.state_dir), "running": pid is not None}
     status["pid"] = pid
+    status["disks"] = await anyio.to_thread.run_sync(_disks, settings)
     if settings.ledger_path.exists():
         status["ledger"], status["stopped"] = await _counts(settings)
     if pid is not None:
         status["log"] = await _log(settings)
     return status
+
+
+def _disks(settings: Settings) -> list[dict[str, Any]]:
+    return [msgspec.to_builtins(disk) for disk in find_disks(settings)]
 
 
 async def _counts(settings: Settings) -> tuple[dict[str, int], dict[str, Any] | None]:
@@ -89,6 +96,10 @@ def show_status(status: dict[str, Any]) -> None:
     running = f"running, process {status['pid']}" if status["running"] else "not running"
     console.print(f"sidecar     {running}")
     console.print(f"state       {status['state_dir']}", soft_wrap=True)
+    for disk in msgspec.convert(status["disks"], list[Disk]):
+        if disk.scarce:
+            told = f"{shown_room(disk)}: a full disk holds everything but inspections"
+            console.print(f"room        {told}", style="bold red", soft_wrap=True)
     ledger = status.get("ledger")
     if ledger is None:
         console.print("ledger      none yet")

@@ -124,7 +124,7 @@ class Relay:
                 except WrongSequenceError as error:
                     log.info("relay.overtaken", actual=error.actual)
                 except (BusError, StoreUnavailableError) as error:
-                    log.warning("relay.interrupted", error=type(error).__name__)
+                    log.warning("relay.interrupted", error=type(error).__name__, reason=str(error))
                     await self._pause()
 
     async def caught_up(self) -> None:

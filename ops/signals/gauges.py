@@ -3,7 +3,6 @@
 What cannot be asked now keeps its last value, and `pmcl_scrape_complete` is 0.
 """
 
-import shutil
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -25,6 +24,8 @@ from pmcl.bus import (
     stream_state,
 )
 from pmcl.contracts import BusError, LedgerError
+from pmcl.ops.disks import free_bytes
+from pmcl.ops.settings import Settings
 from pmcl.ops.signals.vitals import Vitals
 from pmcl.outbox import Relay
 from pmcl.store import Reader, Writer, load_queries
@@ -45,7 +46,6 @@ _OPEN: Final = {
     "stopped": "1 while an operator's stop is in force.",
 }
 _SINGLE: Final = _OPEN | {
-    "disk_free_bytes": "Room on the disk of the state folder.",
     "journal_rows": "Rows of the journal.",
     "relay_waiting_rows": "Committed rows that LOG does not have.",
     "relay_waiting_seconds": "Age of the oldest of these rows, 0 without one.",
@@ -54,6 +54,7 @@ _SINGLE: Final = _OPEN | {
 }
 _LABELLED: Final = {
     "dead_letters": ("worker", "Messages that no worker could deal with."),
+    "disk_free_bytes": ("place", "Room on the disk of what is written."),
     "intake_pending_messages": ("consumer", "Messages of hosts that were not delivered yet."),
     "intake_unacked_messages": ("consumer", "Messages of hosts that are under way."),
     "ledger_bytes": ("file", "Size of the ledger's files."),
@@ -67,12 +68,13 @@ _LABELLED: Final = {
 class Sources(msgspec.Struct, frozen=True):
     """Whom a scrape asks."""
 
-    ledger: Path
+    settings: Settings
     reader: Reader
     writer: Writer
     relay: Relay
     relaying: Connection
     working: Connection
+    stores: Callable[[], bool]
 
 
 class _AtMs(msgspec.Struct):
@@ -140,10 +142,13 @@ class Gauges:
         self._single["relay_waiting_seconds"].set(age_s)
 
     async def _ask_disk(self) -> None:
-        sizes, free = await anyio.to_thread.run_sync(_disk, self._sources.ledger)
+        settings = self._sources.settings
+        free = await anyio.to_thread.run_sync(free_bytes, settings)
+        for place, left in free.items():
+            self._labelled["disk_free_bytes"].labels(place).set(left)
+        sizes = await anyio.to_thread.run_sync(_sizes, settings.ledger_path)
         for file, size in sizes.items():
             self._labelled["ledger_bytes"].labels(file).set(size)
-        self._single["disk_free_bytes"].set(free)
 
     async def _ask_consumers(self) -> None:
         for durable in DURABLES:
@@ -165,8 +170,7 @@ class Gauges:
             self._labelled["stream_messages"].labels(stream).set(state.messages)
 
 
-def _disk(ledger: Path) -> tuple[dict[str, int], int]:
-    """Return the sizes of the ledger's files, and the room that is left beside them."""
+def _sizes(ledger: Path) -> dict[str, int]:
+    """Return the sizes of the ledger's files."""
     log = ledger.with_name(f"{ledger.name}-wal")
-    sizes = {"database": ledger.stat().st_size, "wal": log.stat().st_size if log.exists() else 0}
-    return sizes, shutil.disk_usage(ledger.parent).free
+    return {"database": ledger.stat().st_size, "wal": log.stat().st_size if log.exists() else 0}

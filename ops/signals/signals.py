@@ -25,7 +25,8 @@ class Signals(RuntimeSignals):
         self._relay = sources.relay
         self._registry = registry = CollectorRegistry()
         disable_created_metrics()  # type: ignore[no-untyped-call]  # series of their own, a third of all, that nobody asks for
-        self._vitals = Vitals((sources.relaying, sources.working), sources.relay, head)
+        connections = (sources.relaying, sources.working)
+        self._vitals = Vitals(connections, sources.relay, head, stores=sources.stores)
         self._counters = Counters(registry)
         self._gauges = Gauges(registry, sources, self._vitals)
         ProcessCollector(registry=registry)

@@ -43,8 +43,11 @@ class Vitals:
         relay: _Relaying,
         head: int,
         clock: Callable[[], float] = anyio.current_time,
+        *,
+        stores: Callable[[], bool] = lambda: True,
     ) -> None:
         self._connections = connections
+        self._stores = stores
         self._relay = relay
         self._clock = clock
         now = clock()
@@ -89,7 +92,8 @@ class Vitals:
         fails = self._failed is not None and now - self._failed < STUCK_S
         return {
             "connection": all(connection.ready for connection in self._connections),
-            "intake": all(now - heard < SILENCE_S for heard in self._pulled.values()),
+            "intake": self._stores()
+            and all(now - heard < SILENCE_S for heard in self._pulled.values()),
             "relay": self.waiting == 0 or now - self._moved < STUCK_S,
             "writer": now - self._wrote < SILENCE_S and not fails,
         }

@@ -22,7 +22,7 @@ FIRES = {
     "PmclDown": ['up{job="pmcl"} 0x90'],
     "PmclPartNotWorking": ['pmcl_ready{part="relay"} 0x90'],
     "PmclCommitsFail": ["pmcl_commit_failures_total 0+1x90"],
-    "PmclDiskFills": ["pmcl_disk_free_bytes 1000000x90"],
+    "PmclDiskFills": ['pmcl_disk_free_bytes{place="streams"} 1000000x90'],
     "PmclRelayBehind": ["pmcl_relay_waiting_seconds 61x90"],
     "PmclIntakeBehind": [
         'pmcl_stream_bytes{stream="INTAKE"} 91x90',
@@ -49,7 +49,7 @@ WELL = [
     'up{job="pmcl"} 1x90',
     'pmcl_ready{part="relay"} 1x90',
     "pmcl_commit_failures_total 3x90",
-    "pmcl_disk_free_bytes 9000000000x90",
+    'pmcl_disk_free_bytes{place="ledger"} 9000000000x90',
     "pmcl_relay_waiting_seconds 1x90",
     'pmcl_intake_pending_messages{consumer="observe"} 20x90',
     'pmcl_stream_bytes{stream="INTAKE"} 75x90',

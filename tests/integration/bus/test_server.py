@@ -147,6 +147,34 @@ async def test_a_sick_server_is_started_again(
         await restarted(server, old, config)
 
 
+async def test_a_sick_server_without_room_is_started_again_when_there_is_some(
+    config: ServerConfig, keyring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start cuts every connection, and without room the next server would be no better."""
+    asked, free = 0, 0
+
+    def room(server: EmbeddedServer) -> int:
+        nonlocal asked
+        asked += 1
+        return free
+
+    async def sick(monitor_url: str) -> bool | None:
+        return False if asked == 0 else await healthy(monitor_url)
+
+    async with run_server(config, keyring) as server:
+        old = server.pid
+        monkeypatch.setattr(EmbeddedServer, "_free", room)
+        monkeypatch.setattr("pmcl.bus.server.healthy", sick)
+        with anyio.fail_after(10):
+            while asked < 3:  # noqa: ASYNC110 - nobody tells that it looked again
+                await anyio.sleep(0.01)
+            assert (server.pid, server.stores) == (old, False)
+            free = 2**63
+            while not server.stores:  # noqa: ASYNC110 - a foreign process
+                await anyio.sleep(0.01)
+        assert server.pid != old
+
+
 async def test_a_server_that_is_killed_again_and_again_comes_back_later_each_time(
     config: ServerConfig, keyring: Keyring
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pmcl.ops import health
+from pmcl.ops import disks, health
 from pmcl.ops.cell import run_cell
 from pmcl.ops.console import shown_time
 from pmcl.ops.doctor import examine
@@ -73,7 +73,7 @@ async def test_what_is_open_to_others_is_told(tmp_path: Path) -> None:
 async def test_a_full_disk_and_a_wrong_clock_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "FREE_MIN_BYTES", 2**63)
+    monkeypatch.setattr(disks, "FREE_MIN_BYTES", 2**63)
     monkeypatch.setattr(health, "SKEW_MAX_MS", -1)
     settings = Settings(state_dir=tmp_path / "state")
     async with run_cell(settings):

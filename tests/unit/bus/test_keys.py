@@ -1,10 +1,12 @@
+import errno
 import json
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from pmcl.bus import DEFAULT_TRUST, Credentials, Keyring, KeyringError
+from pmcl.bus import DEFAULT_TRUST, Credentials, Keyring, KeyringError, write_private
 from pmcl.bus.keys import IDENTITIES, new_seed, public_key
 from pmcl.contracts import ContractError
 
@@ -143,3 +145,18 @@ def test_seed_counts_only_as_it_was_made() -> None:
         with pytest.raises(KeyringError):
             public_key(changed)
     assert public_key(seed).startswith("U")
+
+
+def test_what_does_not_fit_on_the_disk_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "file"
+    write_private(path, b"before")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        write_private(path, b"after")
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+    assert path.read_bytes() == b"before"

@@ -78,6 +78,11 @@ def test_a_command_ends_by_the_documented_code(words: tuple[str, ...], code: int
     assert f"\n| {code} |" in PAGE
 
 
+def test_a_file_that_cannot_be_written_is_told_in_one_line() -> None:
+    done = ended("up", "--state-dir", "/dev/null/nowhere")
+    assert (done.returncode, done.stderr) == (1, "pmcl: /dev/null/nowhere: Not a directory\n")
+
+
 @pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
 def test_completion_knows_commands_and_options(shell: str, tmp_path: Path) -> None:
     script = tmp_path / "completion"

@@ -13,11 +13,12 @@ class Room:
     """A cell of which nothing runs: the clock and every part say what a test wants."""
 
     ready = True
+    stores = True
 
     def __init__(self, head: int = 0, last: int = 0) -> None:
         self.now = 100.0
         self.last = last
-        self.vitals = Vitals((self, self), self, head, lambda: self.now)
+        self.vitals = Vitals((self, self), self, head, lambda: self.now, stores=lambda: self.stores)
         self._heard = [self.vitals.pulled("observe"), self.vitals.pulled("outcome")]
 
     def live(self, seconds: float) -> None:
@@ -32,6 +33,15 @@ class Room:
         parts = self.vitals.parts()
         assert parts.keys() == WELL.keys()
         return {part for part, does_work in parts.items() if not does_work}
+
+
+def test_a_server_that_cannot_write_takes_nothing_in_although_it_gives_signs() -> None:
+    room = Room()
+    room.stores = False
+    room.live(1)
+    assert room.ill == {"intake"}
+    room.stores = True
+    assert room.ill == set()
 
 
 def test_all_is_well_at_the_start() -> None:

@@ -1,0 +1,96 @@
+"""A disk is full: nothing counts that is not stored, everybody says so, and room is all it takes.
+
+Source: DESIGN section 3; SPEC J.
+"""
+
+import json
+from http.client import HTTPResponse
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import anyio.to_thread
+import pytest
+
+from pmcl.hosts import Host, ObservationLostError
+from tests.acceptance.facts import log_is_the_journal, until
+from tests.acceptance.gameday.disk import Disk, small_disk
+from tests.acceptance.gameday.station import Station
+from tests.acceptance.gameday.whole import expect_whole
+from tests.acceptance.load import Load, loading
+from tests.acceptance.world import deleting
+
+pytestmark = pytest.mark.anyio
+
+
+async def ask(station: Station, path: str) -> str:
+    """Return what the gateway answers, ready or not."""
+    url = json.loads((station.settings.state_dir / "gateway.json").read_bytes())["url"]
+
+    def get() -> str:
+        try:
+            answer: HTTPResponse | HTTPError = urlopen(url + path)
+        except HTTPError as error:
+            answer = error
+        with answer:
+            return answer.read().decode()
+
+    return await anyio.to_thread.run_sync(get)
+
+
+async def parts(station: Station) -> dict[str, bool]:
+    return dict(json.loads(await ask(station, "/v1/ready"))["parts"])
+
+
+async def expect_told(station: Station, place: str, disk: Disk) -> None:
+    """`status`, `doctor` and the metric behind the alert name the disk that is full."""
+    status = await station.told("status")
+    (told,) = [each for each in status["disks"] if each["place"] == place]
+    assert (told["path"], told["scarce"]) == (str(disk.path), True)
+    shown = (await station.told("doctor", code=1))["findings"]
+    wrong = [f["told"] for f in shown if (f["check"], f["state"]) == ("disk.space", "wrong")]
+    assert any(str(disk.path) in each for each in wrong), shown
+    metrics = await ask(station, "/metrics")
+    sample = f'pmcl_disk_free_bytes{{place="{place}"}} '
+    (free,) = [line for line in metrics.splitlines() if line.startswith(sample)]
+    assert float(free.removeprefix(sample)) < 1024**3
+
+
+async def expect_recovered(station: Station, load: Load) -> None:
+    """Work goes on; what was acknowledged and used before and after is there, once."""
+    await load.grows(acked=100, used=1)
+    load.stopped = True
+    await expect_whole(station, load.acked, load.used)
+    async with station.admin() as admin:
+        await log_is_the_journal(station.ledger, admin)
+
+
+async def test_a_server_that_cannot_store_takes_nothing_in_until_there_is_room(
+    station: Station,
+) -> None:
+    """Verdicts are no messages of a stream: they go on, on the connections that there are."""
+
+    async def is_told() -> dict[str, Any] | None:
+        return next(iter(station.logged("server.disk_full")), None)
+
+    store = station.settings.state_dir / "nats" / "jetstream"
+    with small_disk(store, 24) as disk:
+        async with (
+            station.up(),
+            Host.connect(station.host("b", observe_ms=300)) as other,
+            loading(station.host()) as load,
+        ):
+            await load.grows(acked=100, used=1)
+            disk.fill()
+            told = await until(is_told)
+            assert told["path"] == str(disk.path)
+            assert "no space left on device" in told["error"]
+            with pytest.raises(ObservationLostError, match="1 observations not stored"):
+                await other.observe(source="ls", summary="there is no room")
+            assert (await other.check(deleting("/work/x"))).reasons == ("plan.unmitigated",)
+            assert not (await parts(station))["intake"]
+            await expect_told(station, "streams", disk)
+            assert station.logged("server.restarting") == []
+            disk.make_room()
+            await expect_recovered(station, load)
+            assert len(station.logged("server.restarting")) == 1
