@@ -9,6 +9,7 @@ Source: facts/reliability, hazards 11, 12 and 18.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, NoReturn
 
@@ -206,14 +207,14 @@ class _Loop:
             await inbox.unsubscribe()
 
     async def _serve(self, handlers: asyncio.TaskGroup) -> None:
-        self._heard = anyio.current_time()
+        self._heard = time.monotonic()
         while not self._over:
             self._changed = anyio.Event()
             self._start(handlers)
             await self._ask()
             with anyio.move_on_after(_HEARTBEAT_S):
                 await self._changed.wait()
-            if self._outstanding and anyio.current_time() - self._heard > _SILENCE_S:
+            if self._outstanding and time.monotonic() - self._heard > _SILENCE_S:
                 log.warning("bus.pull_silent", durable=self._config.durable)
                 return
 
@@ -240,7 +241,7 @@ class _Loop:
             return
         batch = self._free
         if not self._outstanding:
-            self._heard = anyio.current_time()
+            self._heard = time.monotonic()
         reply = f"{self._inbox}.{len(self._asked)}"
         self._asked[reply] = batch
         self._outstanding += batch
@@ -256,7 +257,7 @@ class _Loop:
 
     def _receive(self, handlers: asyncio.TaskGroup) -> Handler:
         def receive(message: Message) -> None:
-            self._heard = anyio.current_time()
+            self._heard = time.monotonic()
             if message.status != _MISSING:
                 self._tell()
             if message.status:

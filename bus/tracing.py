@@ -8,7 +8,7 @@ Source: W3C Trace Context; the OpenTelemetry API.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ __all__ = ["SpanKind", "begin_span", "fail_span", "span", "traceparent", "untrac
 
 _carrying: Final = TraceContextTextMapPropagator()
 _NOWHERE: Final = Context()
+_UNRECORDED: Final = nullcontext(trace.INVALID_SPAN)
 
 Attribute = str | int | bool
 Attributes = Mapping[str, Attribute]
@@ -38,14 +39,13 @@ def _recorded() -> bool:
     return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
-@contextmanager
 def span(
     name: str,
     *,
     parent: Mapping[str, str] | None = None,
     kind: SpanKind = SpanKind.INTERNAL,
     attributes: Attributes | None = None,
-) -> Iterator[Span]:
+) -> AbstractContextManager[Span]:
     """The block is a span of the current trace, or of the one that a message's headers name.
 
     Args:
@@ -56,9 +56,12 @@ def span(
         attributes: codes and counts of ours.
     """
     if not (_recorded() or (parent is not None and headers.TRACEPARENT in parent)):
-        yield trace.INVALID_SPAN
-        return
-    begun = _begin(name, None if parent is None else _context(parent), kind, attributes)
+        return _UNRECORDED
+    return _current(_begin(name, None if parent is None else _context(parent), kind, attributes))
+
+
+@contextmanager
+def _current(begun: Span) -> Iterator[Span]:
     token = contexts.attach(trace.set_span_in_context(begun))
     try:
         yield begun

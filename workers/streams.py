@@ -2,8 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import anyio
@@ -48,7 +46,7 @@ class StreamHandler:
         self.worker = worker
         # Only messages that failed are counted, so the count is bounded by what is outstanding.
         self._failures: Counter[tuple[str, int]] = Counter()
-        self._numbers: dict[tuple[str, str, int], anyio.Event] = {}
+        self._numbers: dict[tuple[str, str, int], anyio.Event | None] = {}
 
     async def handle(self, delivery: Delivery) -> None:
         """Settle one delivery: ack, delayed nak, or dead letter and then term."""
@@ -110,13 +108,7 @@ class StreamHandler:
             )
             body = decode(message.data, *self.worker.accepts)
             incoming = msgspec.structs.replace(incoming, body=body)
-            async with self._in_turn(incoming):
-                with span("pmcl.prepare"):
-                    prepared = await self.worker.prepare(incoming)
-                with span("pmcl.decide"):
-                    return await self._units.numbered(
-                        self.worker, incoming, prepared, dry_run=dry_run
-                    )
+            return await self._in_turn(incoming, dry_run=dry_run)
         except DetectorMissingError:
             raise  # no fault of the message, which was acknowledged: it waits for the repair
         except RefusedError as refused:
@@ -124,21 +116,28 @@ class StreamHandler:
                 log.info("stream.refused", subject=message.subject, code=refused.code)
             return await self._units.refused(incoming, refused, dry_run=dry_run)
 
-    @asynccontextmanager
-    async def _in_turn(self, incoming: Incoming) -> AsyncIterator[None]:
-        """Let messages of one number be decided in the order of the stream.
+    async def _in_turn(self, incoming: Incoming, *, dry_run: bool) -> Settlement:
+        """Decide messages of one number in the order of the stream.
 
         A void prepares nothing, and would overtake the observation that was stored before it.
         """
         key = (str(incoming.subject), incoming.epoch, incoming.number)
-        while (earlier := self._numbers.get(key)) is not None:
+        while key in self._numbers:
+            earlier = self._numbers[key] = self._numbers[key] or anyio.Event()
             await earlier.wait()
-        decided = self._numbers[key] = anyio.Event()
+        self._numbers[key] = None  # an event only where somebody waits, which is hardly ever
         try:
-            yield
+            return await self._decide(incoming, dry_run=dry_run)
         finally:
-            del self._numbers[key]
-            decided.set()
+            waited_for = self._numbers.pop(key)
+            if waited_for is not None:
+                waited_for.set()
+
+    async def _decide(self, incoming: Incoming, *, dry_run: bool) -> Settlement:
+        with span("pmcl.prepare"):
+            prepared = await self.worker.prepare(incoming)
+        with span("pmcl.decide"):
+            return await self._units.numbered(self.worker, incoming, prepared, dry_run=dry_run)
 
     async def _bury(self, delivery: Delivery, key: tuple[str, int], reason: str) -> None:
         """Store the dead letter first, then close the number, then terminate the message."""

@@ -3,6 +3,7 @@
 Nothing here waits: every answer follows from when a part was last heard of.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn, Protocol
 
@@ -42,7 +43,7 @@ class Vitals:
         connections: Sequence[_Connected],
         relay: _Relaying,
         head: int,
-        clock: Callable[[], float] = anyio.current_time,
+        clock: Callable[[], float] = time.monotonic,
         *,
         stores: Callable[[], bool] = lambda: True,
     ) -> None:
