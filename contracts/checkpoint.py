@@ -136,6 +136,7 @@ class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoin
         plan_call_id: call id of the plan that a tool call belongs to; a held one holds it.
         read_only: the host's hint; never believed on its own.
         effect: the effect the host claims; the riskier of it and the sidecar's own counts.
+        canary: only the way to the checkpoint is tried: it is judged, held, and kept nowhere.
     """
 
     call_id: Id
@@ -160,6 +161,7 @@ class CheckpointRequest(Contract, frozen=True, kw_only=True, tag="pmcl/checkpoin
     justification: Justification | None = None
     rejected_alternatives: Annotated[tuple[Text, ...], msgspec.Meta(max_length=16)] = ()
     evidence_ids: EvidenceIds = ()
+    canary: bool = False
 
 
 class StateItem(msgspec.Struct, frozen=True, kw_only=True):

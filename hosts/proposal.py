@@ -47,6 +47,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         resources: what the call would touch, resolved by the host.
         steps: of a plan; `plan` makes one.
         plan_call_id: call id of the plan that a tool call belongs to; a held one holds it.
+        canary: only the way to the checkpoint is tried: it is judged, held, and kept nowhere.
     """
 
     goal: str
@@ -67,6 +68,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     justification: Justification | None = None
     rejected_alternatives: tuple[str, ...] = ()
     evidence_ids: tuple[str, ...] = ()
+    canary: bool = False
 
     @classmethod
     def plan(cls, goal: str, steps: Sequence[PlanStep], **fields: Any) -> "Proposal":

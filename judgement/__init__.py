@@ -15,6 +15,7 @@ from pmcl.judgement.admission import (
 )
 from pmcl.judgement.authority_gaps import authority_gaps
 from pmcl.judgement.calibration import Bin, Prediction, Score, score
+from pmcl.judgement.canary import tried
 from pmcl.judgement.critique import (
     CRITICISING,
     CRITIQUE_SCHEMA,
@@ -219,6 +220,7 @@ __all__ = [
     "score",
     "step_request",
     "touched_by",
+    "tried",
     "weigh",
     "words_of",
     "words_to_ask",

@@ -3,7 +3,6 @@
 import http.client
 import json
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -12,8 +11,6 @@ import anyio.to_thread
 import msgspec
 from rich.table import Table
 
-from pmcl.contracts import PmclError
-from pmcl.ops.approvals import deny_approval
 from pmcl.ops.console import console
 from pmcl.ops.findings import Finding, State, fine, wrong
 from pmcl.ops.health import check_files, check_sidecar, check_space, check_stop, check_versions
@@ -32,10 +29,6 @@ async def examine(settings: Settings, project: Path) -> dict[str, Any]:
     `project` is the folder whose settings are looked at beside the user's.
     """
     findings = [finding async for finding in _findings(settings, project)]
-    for finding in findings:
-        if finding.approval is not None:
-            with suppress(PmclError):  # it expires by itself
-                await deny_approval(settings, finding.approval)
     return {
         "ok": all(finding.state != "wrong" for finding in findings),
         "findings": [msgspec.to_builtins(finding) for finding in findings],

@@ -17,19 +17,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         state: `unknown` cannot be told from here.
         told: what was found.
         remedy: what to do; "" where there is nothing.
-        approval: the request for an approval that a canary left.
     """
 
     check: str
     state: State
     told: str
     remedy: str = ""
-    approval: str | None = None
 
 
-def fine(check: str, told: str, approval: str | None = None) -> Finding:
+def fine(check: str, told: str) -> Finding:
     """Return that something is as it should be."""
-    return Finding(check=check, state="ok", told=told, approval=approval)
+    return Finding(check=check, state="ok", told=told)
 
 
 def unknown(check: str, told: str, remedy: str) -> Finding:

@@ -1,13 +1,13 @@
 """What `pmcl doctor` looks at of the hooks: what stands in the settings, and whether it blocks.
 
 The command that an agent would run is run as it stands, with a call that is always held, whatever
-the host may do: its program is hidden from everybody, so an operator would have to approve it.
+the host may do: its program is hidden from everybody, so an operator would have to approve it. It
+is judged as a canary, so nothing of it is kept.
 """
 
 import base64
 import json
 import os
-import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ __all__ = ["check_hooks"]
 _MARKER: Final = "marker"
 _CANARY: Final = f"echo {base64.b64encode(f'touch {_MARKER}'.encode()).decode()} | base64 -d | sh"
 _CANARY_S: Final = 30.0
-_approval = re.compile(r"approves request ([0-9A-HJKMNP-TV-Z]{26})")
+_HELD_FOR: Final = "plan.approval_required"
 
 
 def check_hooks(settings: Settings, project: Path) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ def _check_one(
         yield from _check_paths(settings, name, paths, again)
     yield from _check_switches(agent, project)
     for event, command in hooks:
-        # Another sidecar would be left with an approval that nobody here can deny.
+        # What another sidecar says of it tells nothing of this one.
         if event == _before(agent) and paths_in(command).gateway == _gateway(settings):
             yield _try(agent, path, command)
 
@@ -141,10 +141,11 @@ def _judged(agent: Agent, path: Path, ended: subprocess.CompletedProcess[str]) -
         told = f"{path}: blocked, but nobody judged it: {ended.stderr.strip()}"
         return wrong(name, told, "see the other findings")
     reason = _denial(agent, ended.stdout) if ended.returncode == 0 else None
+    if reason is not None and _HELD_FOR in reason:
+        return fine(name, f"{path}: a call that must be held was denied")
     if reason is not None:
-        asked = _approval.search(reason)
-        told = f"{path}: a call that must be held was denied"
-        return fine(name, told, approval=None if asked is None else asked[1])
+        told = f"{path}: denied, but not for what the call does: {reason}"
+        return wrong(name, told, "see the other findings")
     told = f"{path}: a call that must be held was not denied (exit code {ended.returncode})"
     return wrong(name, told, "do not rely on this hook; install it again")
 

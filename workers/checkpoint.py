@@ -35,8 +35,10 @@ from pmcl.judgement import (
     StepKnown,
     classify,
     ground,
+    judge,
     redact_request,
     step_request,
+    tried,
 )
 from pmcl.ledger import (
     LedgerKey,
@@ -129,9 +131,12 @@ class CheckpointWorker:
             salt=os.urandom(SALT_BYTES),
             rules=rules,
             effect=effect,
-            critique=await criticise(self._critic, redacted, effect),
+            critique=await self._critique(redacted, effect),
             critic_required=self._critic is not None and self._critic.required,
         )
+
+    async def _critique(self, request: CheckpointRequest, effect: Effect) -> Critique | None:
+        return None if request.canary else await criticise(self._critic, request, effect)
 
     def _action(self, scope: str, call: CheckpointRequest) -> Action:
         resource_keys = self._key.resources_of(scope, call)
@@ -145,6 +150,8 @@ class CheckpointWorker:
         """Return the evaluation with its holds and releases."""
         scope, host, request = incoming.subject.scope, incoming.subject.host, prepared.request
         inputs = _collect(unit, scope, host, prepared)
+        if request.canary:
+            return Decision(reply=tried(judge(inputs).evaluation))
         before = evaluations.judged_before(
             unit.tx, scope, host, request.call_id, request.proposal_hash
         )

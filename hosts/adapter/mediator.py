@@ -68,13 +68,16 @@ class Mediator:
         self._owed: deque[list[ObservationFields]] = deque()
         self._paying = anyio.Lock()
 
-    async def check(self, call: ToolCall) -> Mediated:
-        """Return what became of the call; what cannot be asked about may not run."""
+    async def check(self, call: ToolCall, *, canary: bool = False) -> Mediated:
+        """Return what became of the call; what cannot be asked about may not run.
+
+        Nobody wants to run a canary; see `Proposal`.
+        """
         proposal = None
         try:
             all_known = await self._pay()
             resources = await anyio.to_thread.run_sync(find_resources, call)
-            proposal = self._proposal(call, resources)
+            proposal = self._proposal(call, resources, canary=canary)
             verdict = await self._host.check(proposal)
         except PmclError as error:
             log.warning("mediator.not_asked", call=call.call_id, error=type(error).__name__)
@@ -131,7 +134,9 @@ class Mediator:
             self._owed.append(observed)
         return Receipt(kind=_RECEIPT, digest=sha256(parts[0].encode()))
 
-    def _proposal(self, call: ToolCall, resources: tuple[Resource, ...]) -> Proposal:
+    def _proposal(
+        self, call: ToolCall, resources: tuple[Resource, ...], *, canary: bool
+    ) -> Proposal:
         stated, definition = call.stated, call.definition
         pinned = _NO_DEFINITION if definition is None else definition_hash(definition)
         about = self._seen.about(resources)
@@ -151,6 +156,7 @@ class Mediator:
             justification=stated.justification,
             rejected_alternatives=stated.rejected_alternatives,
             evidence_ids=tuple(cited)[: limits.EVIDENCE_IDS_MAX],
+            canary=canary,
         )
 
     def _reworded(self, revision: str | None) -> str | None:

@@ -15,6 +15,7 @@ from pmcl.hosts.hooks.events import Event
 from pmcl.judgement import EffectRules
 
 __all__ = [
+    "CANARY_SESSION",
     "Agent",
     "Registration",
     "fitting",
@@ -26,6 +27,8 @@ __all__ = [
 T = TypeVar("T")
 
 NAMES = ("claude-code", "codex", "gemini")
+CANARY_SESSION = "pmcl-doctor"
+"""The session of a call that only tries the hook."""
 
 
 class Registration(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,14 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.hosts.adapter import ToolCall
-from pmcl.hosts.hooks.agent import Agent, Registration, fitting, mcp_tool, permission_denied
+from pmcl.hosts.hooks.agent import (
+    CANARY_SESSION,
+    Agent,
+    Registration,
+    fitting,
+    mcp_tool,
+    permission_denied,
+)
 from pmcl.hosts.hooks.answers import HookAnswer, printed
 from pmcl.hosts.hooks.claude_code_tools import DEFINITIONS, RULES
 from pmcl.hosts.hooks.events import (
@@ -167,7 +174,7 @@ def _settings(project: Path | None) -> Path:
 
 def _shell_call(command: str, cwd: Path) -> dict[str, Any]:
     return {
-        "session_id": "pmcl-doctor",
+        "session_id": CANARY_SESSION,
         "transcript_path": "",
         "cwd": str(cwd),
         "permission_mode": "default",

@@ -15,7 +15,14 @@ import msgspec
 from pmcl.contracts import Resource
 from pmcl.hosts import resolve_path
 from pmcl.hosts.adapter import ToolCall
-from pmcl.hosts.hooks.agent import Agent, Registration, fitting, mcp_tool, permission_denied
+from pmcl.hosts.hooks.agent import (
+    CANARY_SESSION,
+    Agent,
+    Registration,
+    fitting,
+    mcp_tool,
+    permission_denied,
+)
 from pmcl.hosts.hooks.answers import HookAnswer, printed
 from pmcl.hosts.hooks.codex_tools import DEFINITIONS, RULES
 from pmcl.hosts.hooks.events import AfterTool, BeforeTool, Event, Said, Started, TurnEnded
@@ -147,7 +154,7 @@ def _settings(project: Path | None) -> Path:
 
 def _shell_call(command: str, cwd: Path) -> dict[str, Any]:
     return {
-        "session_id": "pmcl-doctor",
+        "session_id": CANARY_SESSION,
         "turn_id": "pmcl-doctor",
         "transcript_path": None,
         "cwd": str(cwd),

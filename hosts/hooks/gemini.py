@@ -14,7 +14,14 @@ import msgspec
 
 from pmcl.contracts import Resource, canonical, sha256
 from pmcl.hosts.adapter import ToolCall
-from pmcl.hosts.hooks.agent import Agent, Registration, fitting, mcp_tool, outside_server
+from pmcl.hosts.hooks.agent import (
+    CANARY_SESSION,
+    Agent,
+    Registration,
+    fitting,
+    mcp_tool,
+    outside_server,
+)
 from pmcl.hosts.hooks.answers import HookAnswer, printed
 from pmcl.hosts.hooks.events import (
     AfterTool,
@@ -160,7 +167,7 @@ def _settings(project: Path | None) -> Path:
 
 def _shell_call(command: str, cwd: Path) -> dict[str, Any]:
     return {
-        "session_id": "pmcl-doctor",
+        "session_id": CANARY_SESSION,
         "transcript_path": "",
         "cwd": str(cwd),
         "hook_event_name": "BeforeTool",

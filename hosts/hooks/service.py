@@ -16,7 +16,7 @@ from pmcl.contracts import ContractError, PmclError, parse_strict
 from pmcl.hosts.adapter import BY_PROMPT, Mediator, ToolCall
 from pmcl.hosts.client import Host
 from pmcl.hosts.clock import now_s
-from pmcl.hosts.hooks.agent import Agent
+from pmcl.hosts.hooks.agent import CANARY_SESSION, Agent
 from pmcl.hosts.hooks.agents import agent_named
 from pmcl.hosts.hooks.answers import GO_ON, HookAnswer, told
 from pmcl.hosts.hooks.events import (
@@ -38,6 +38,7 @@ log = structlog.get_logger()
 _ANSWER_S: Final = 4.0
 """Below the 5 s of the process that waits for the answer."""
 _RECORD_S: Final = 3.0
+_UNHELD: Final = "PMCL: this call only tried the hook; it was not run, and nothing held it."
 _NO_LEASE: Final = (
     "PMCL checks every tool call of this session. Its sidecar is out of reach now: only local "
     "inspections will run until it is back."
@@ -103,9 +104,12 @@ class HookService:
 
     async def _before(self, agent: Agent, event: BeforeTool) -> HookAnswer:
         """Object, or claim the verdict and keep it open."""
-        mediated = await self._mediator.check(event.call)
+        canary = event.session == CANARY_SESSION
+        mediated = await self._mediator.check(event.call, canary=canary)
         if not mediated.may_run:
             return agent.deny(mediated.told)
+        if canary:
+            return agent.deny(_UNHELD)
         dispatch = self._mediator.dispatch(mediated)
         try:
             run = await dispatch.__aenter__()

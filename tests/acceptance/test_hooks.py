@@ -37,11 +37,14 @@ class Session:
         self.environment = {**world.environment, "HOME": str(world.directory / "home")}
         self.commands: dict[str, str] = {}
 
+    def call(self, command: str) -> dict[str, Any]:
+        return {**self.agent.shell_call(command, self.project), "session_id": "one"}
+
     def before(self, command: str, **members: Any) -> Ended:
-        return self.tell({**self.agent.shell_call(command, self.project), **members})
+        return self.tell({**self.call(command), **members})
 
     def after(self, command: str, output: str, **members: Any) -> Ended:
-        call = self.agent.shell_call(command, self.project)
+        call = self.call(command)
         response: Any = {"llmContent": output} if self.agent.name == "gemini" else output
         told = {"hook_event_name": self.agent.after_tool, "tool_response": response}
         return self.tell({**call, **told, **members})
@@ -160,7 +163,7 @@ async def test_a_hook_that_is_killed_at_any_moment_lets_no_held_call_go_on(
 ) -> None:
     """It is killed again and again, each time a little later, until it lives to its end."""
     session = await install(agent, world)
-    event = agent.shell_call("rm -rf /", session.project)
+    event = session.call("rm -rf /")
     ends = []
     async with world.sidecar():
         for step in range(200):

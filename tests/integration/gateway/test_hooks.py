@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,13 @@ class Hook:
         )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
-    async def before(self, command: str) -> tuple[int, str, str]:
+    async def before(self, command: str, **members: Any) -> tuple[int, str, str]:
         return await self.tell(
             "PreToolUse",
             tool_name="Bash",
             tool_input={"command": command},
             tool_use_id=f"call-{command}",
+            **members,
         )
 
     async def after(self, command: str, output: str) -> tuple[int, str, str]:
@@ -138,3 +140,27 @@ async def test_event_may_be_as_large_as_the_hook_sends_it(hook: tuple[Hook, Wire
     assert await agent.after("ls", "x" * 800_000) == (0, "", "")
     _, told, why = await agent.after("ls", "x" * client.EVENT_MAX_BYTES)
     assert "bytes" in told + why
+
+
+async def test_a_canary_is_denied_for_what_it_does_and_leaves_nothing(
+    house: House, hook: tuple[Hook, Wire]
+) -> None:
+    agent, _ = hook
+    agent.allow()
+    assert (await agent.before("ls"))[0] == 0
+    tables = ("evaluations", "holds", "approvals", "payloads", "outcomes")
+    before = await _all_rows(house, tables)
+    canaries = ("echo dG91Y2ggbWFya2Vy | base64 -d | sh", "ls")
+    answers = [await agent.before(each, session_id="pmcl-doctor") for each in canaries]
+    assert await _all_rows(house, tables) == before
+    reasons = [
+        json.loads(printed)["hookSpecificOutput"]["permissionDecisionReason"]
+        for _, printed, _ in answers
+    ]
+    assert "plan.approval_required" in reasons[0]
+    assert all("canary.not_kept" in reason for reason in reasons)
+
+
+async def _all_rows(house: House, tables: Iterable[str]) -> list[list[tuple[Any, ...]]]:
+    found = [await house.reader.all(f"SELECT * FROM {table}") for table in tables]
+    return [[tuple(row) for row in rows] for rows in found]

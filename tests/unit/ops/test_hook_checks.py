@@ -13,7 +13,7 @@ from pmcl.ops.settings import Settings
 from tests.unit.hosts.hooks.gateway import Gateway, body, gateway, http, saying
 
 agents = pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
-REASON = "PMCL held it.\nHeld until an operator approves request 01M8V21TXN1MNVR40S6KSMTJ96."
+REASON = "PMCL held it. Reasons: plan.approval_required, canary.not_kept."
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,6 @@ def test_a_held_call_that_is_denied_is_fine(agent: Agent, tmp_path: Path) -> Non
         findings = found(tmp_path, tmp_path / "project")
     (canary,) = findings[f"canary.{agent.name}"]
     assert canary.state == "ok"
-    assert canary.approval == "01M8V21TXN1MNVR40S6KSMTJ96"
     assert all(each.state != "wrong" for each in findings.get(f"hooks.{agent.name}", []))
     call = json.loads(serving.requests[0].partition(b"\r\n\r\n")[2])
     assert "| base64 -d | sh" in call["tool_input"]["command"]
@@ -59,6 +58,16 @@ def test_a_held_call_that_goes_on_is_wrong(agent: Agent, answer: bytes, tmp_path
         (canary,) = found(tmp_path, tmp_path / "project")[f"canary.{agent.name}"]
     assert canary.state == "wrong"
     assert "was not denied" in canary.told
+
+
+@agents
+def test_a_denial_for_another_reason_proves_nothing(agent: Agent, tmp_path: Path) -> None:
+    nobody = http(body(stdout=agent.deny("PMCL held it. Reasons: degraded.timeout.").stdout))
+    with gateway(tmp_path, saying(nobody)) as serving:
+        install(agent, None, serving)
+        (canary,) = found(tmp_path, tmp_path / "project")[f"canary.{agent.name}"]
+    assert canary.state == "wrong"
+    assert "degraded.timeout" in canary.told
 
 
 def test_a_denial_in_another_agents_form_is_none(tmp_path: Path) -> None:

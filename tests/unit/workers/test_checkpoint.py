@@ -135,6 +135,35 @@ async def test_an_unmitigated_change_is_held_and_places_a_hold(ledger: Ledger, d
     assert len(await ledger.rows("SELECT * FROM held_resources")) == 1
 
 
+@pytest.mark.parametrize(
+    ("tool", "reasons"),
+    [
+        ("read_file", ("canary.not_kept",)),
+        ("write_file", ("plan.unmitigated", "canary.not_kept")),
+        ("rename_file", ("authority.approval_required", "plan.unmitigated", "canary.not_kept")),
+    ],
+)
+async def test_a_canary_is_judged_and_held_and_leaves_nothing(
+    ledger: Ledger, desk: Desk, tool: str, reasons: tuple[str, ...]
+) -> None:
+    before = await ledger.tables()
+    tried = await desk.check(desk.request(tool, canary=True))
+    assert (tried.checkpoint_status, tried.reasons) == ("held", reasons)
+    assert tried.ticket.decision == "held"
+    assert (tried.approval_id, tried.revision_request) == (None, None)
+    assert await ledger.tables() == before
+
+
+async def test_a_canary_is_held_whatever_its_call_id_was_answered(
+    ledger: Ledger, desk: Desk
+) -> None:
+    request = desk.request("read_file")
+    assert (await desk.check(request)).checkpoint_status == "passed"
+    tried = await desk.check(msgspec.structs.replace(request, canary=True))
+    assert tried.checkpoint_status == "held"
+    assert (await desk.check(request)).checkpoint_status == "passed"
+
+
 async def test_a_mitigated_change_passes(ledger: Ledger, desk: Desk) -> None:
     evaluation = await desk.passed()
     assert evaluation.plan_check.mitigated

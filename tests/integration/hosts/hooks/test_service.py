@@ -39,14 +39,17 @@ class Session:
         self.service = service
         self.cwd = cwd
 
+    def call(self, command: str) -> dict[str, Any]:
+        return {**self.agent.shell_call(command, self.cwd), "session_id": "one"}
+
     async def before(self, command: str, **members: Any) -> HookAnswer:
-        return await self.tell({**self.agent.shell_call(command, self.cwd), **members})
+        return await self.tell({**self.call(command), **members})
 
     async def after(self, command: str, output: str, **members: Any) -> HookAnswer:
         response: Any = output
         if self.agent.name == "gemini":
             response = {"llmContent": output, "returnDisplay": output}
-        call = self.agent.shell_call(command, self.cwd)
+        call = self.call(command)
         told = {"hook_event_name": self.agent.after_tool, "tool_response": response}
         return await self.tell({**call, **told, **members})
 
@@ -54,7 +57,7 @@ class Session:
         return await self.event(PROMPT[self.agent.name], prompt=text)
 
     async def event(self, name: str, **members: Any) -> HookAnswer:
-        base = {"session_id": "pmcl-doctor", "cwd": str(self.cwd), "hook_event_name": name}
+        base = {"session_id": "one", "cwd": str(self.cwd), "hook_event_name": name}
         return await self.tell({**base, **members})
 
     async def tell(self, event: dict[str, Any]) -> HookAnswer:

@@ -41,7 +41,7 @@ class ScriptedMediator(Mediator):
         self.gate = anyio.Event()
         self.gate.set()
 
-    async def check(self, call: ToolCall) -> Mediated:
+    async def check(self, call: ToolCall, *, canary: bool = False) -> Mediated:
         self.asked.append(call)
         await self.gate.wait()
         verdict = Verdict(
