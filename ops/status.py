@@ -17,6 +17,7 @@ from pmcl.bus import (
 from pmcl.contracts import BusError
 from pmcl.ops.console import console, shown_time
 from pmcl.ops.disks import Disk, find_disks, shown_room
+from pmcl.ops.record.verified import read_verified
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 from pmcl.store import Reader, Row, load_queries, open_reader
@@ -55,7 +56,8 @@ async def read_status(settings: Settings) -> dict[str, Any]:
     status["pid"] = pid
     status["disks"] = await anyio.to_thread.run_sync(_disks, settings)
     if settings.ledger_path.exists():
-        status["ledger"], status["stopped"] = await _counts(settings)
+        async with open_reader(settings.ledger_path) as reader:
+            status |= await _ledger(settings, reader)
     if pid is not None:
         status["log"] = await _log(settings)
     return status
@@ -65,13 +67,17 @@ def _disks(settings: Settings) -> list[dict[str, Any]]:
     return [msgspec.to_builtins(disk) for disk in find_disks(settings)]
 
 
-async def _counts(settings: Settings) -> tuple[dict[str, int], dict[str, Any] | None]:
-    """Return what the ledger counts, and the stop in force."""
-    async with open_reader(settings.ledger_path) as reader:
-        counts = await reader.one(_queries.counts)
-        stopped = await reader.one(_queries.stopped)
+async def _ledger(settings: Settings, reader: Reader) -> dict[str, Any]:
+    """Return what the ledger counts, the stop in force, and when the record was verified."""
+    counts = await reader.one(_queries.counts)
+    stopped = await reader.one(_queries.stopped)
+    verified = await read_verified(settings, reader)
     assert counts is not None
-    return _named(counts), None if stopped is None else _named(stopped)
+    return {
+        "ledger": _named(counts),
+        "stopped": None if stopped is None else _named(stopped),
+        "verified": msgspec.to_builtins(verified),
+    }
 
 
 def _named(row: Row) -> dict[str, Any]:
@@ -108,6 +114,7 @@ def show_status(status: dict[str, Any]) -> None:
         since = f"since {shown_time(stopped['since'])} by {stopped['by']}"
         told = f"{since}: only local inspections go on until `pmcl resume`"
         console.print(f"stopped     {told}", style="bold red", soft_wrap=True)
+    _show_verified(status["verified"], ledger["journal"])
     log = status.get("log")
     behind = "unknown" if log is None else str(ledger["journal"] - log["last"])
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -115,3 +122,22 @@ def show_status(status: dict[str, Any]) -> None:
         table.add_row(name.replace("_", " "), str(count))
     table.add_row("waiting for LOG", behind)
     console.print(table)
+
+
+def _show_verified(verified: dict[str, Any] | None, rows: int) -> None:
+    """Print when the record was verified last; what speaks against it stands out."""
+    if verified is None:
+        console.print("record      never verified: pmcl audit verify")
+        return
+    at = shown_time(verified["at"])
+    if not verified["sound"]:
+        told = f"broken, found {at}: pmcl audit verify says where"
+    elif not verified["same"]:
+        told = (
+            f"row {verified['rows']} is another than when it was verified {at}: pmcl audit verify"
+        )
+    else:
+        since = rows - verified["rows"]
+        console.print(f"record      verified {at}, sound, {since} rows since")
+        return
+    console.print(f"record      {told}", style="bold red", soft_wrap=True)

@@ -22,8 +22,11 @@ def verify(*, state_dir: StateDir = None, json: Json = False) -> None:
         json: One line of JSON.
     """
     from pmcl.ops.record.audit import audit_record, show_audit
+    from pmcl.ops.record.verified import keep_verified
 
-    report = run(audit_record, settings_of(state_dir=state_dir), quiet=json)
+    settings = settings_of(state_dir=state_dir)
+    report = run(audit_record, settings, quiet=json)
+    keep_verified(settings, report)
     print_json(report) if json else show_audit(report)
     if not report["sound"]:
         sys.exit(BROKEN)

@@ -11,6 +11,8 @@ from pmcl.bus.jetstream import call
 from pmcl.contracts import LedgerError
 from pmcl.ops.console import console
 from pmcl.ops.record.audit import audit_record, show_audit
+from pmcl.ops.record.verified import keep_verified
+from pmcl.ops.status import read_status, show_status
 from pmcl.outbox.journal import read
 from pmcl.store import open_reader
 from tests.acceptance.processes import pmcl
@@ -178,3 +180,40 @@ async def test_the_command_says_where_it_broke_and_exits_with_two(office: Office
     with console.capture() as printed:
         show_audit(report)
     assert printed.get() == told.stdout
+
+
+async def told(office: Office) -> str:
+    with console.capture() as printed:
+        show_status(await read_status(office.settings))
+    (line,) = [line for line in printed.get().splitlines() if line.startswith("record ")]
+    return line
+
+
+async def test_the_status_says_when_the_record_was_verified(office: Office) -> None:
+    async with office.sidecar():
+        await office.work()
+    assert "never verified" in await told(office)
+    report = await audit_record(office.settings)
+    assert "never verified" in await told(office), "an audit by itself leaves nothing"
+    keep_verified(office.settings, report)
+    assert "sound, 0 rows since" in await told(office)
+    async with office.sidecar():
+        await office.work()
+    (last,) = await office.rows("SELECT max(sequence) AS n FROM journal")
+    since = last["n"] - report["journal"]["rows"]
+    assert since > 0
+    assert f"sound, {since} rows since" in await told(office)
+
+
+async def test_the_status_says_what_speaks_against_the_record(office: Office) -> None:
+    async with office.sidecar():
+        await office.work()
+    report = await audit_record(office.settings)
+    keep_verified(office.settings, report)
+    rows = report["journal"]["rows"]
+    office.tamper("DELETE FROM journal WHERE sequence = ?", rows)
+    assert f"row {rows} is another than when it was verified" in await told(office)
+    keep_verified(office.settings, await audit_record(office.settings))
+    assert "broken, found" in await told(office)
+    (office.settings.state_dir / "verified.json").write_text("{")
+    assert "never verified" in await told(office)

@@ -1,0 +1,2 @@
+-- name: hash_at
+SELECT hash FROM journal WHERE sequence = :sequence;
