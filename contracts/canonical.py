@@ -90,5 +90,5 @@ def parse_strict(data: bytes) -> Any:
         if _sorted_encoder.encode(value) != data:
             value = json.loads(data, object_pairs_hook=_unique, parse_constant=_refuse_constant)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
-        raise ContractError("$", type(error).__name__, "strict JSON, each key once") from error
+        raise ContractError("$", "", "strict JSON, each key once") from error
     return value

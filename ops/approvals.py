@@ -21,7 +21,7 @@ from pmcl.contracts import (
     convert,
 )
 from pmcl.ops.asking import ask_sidecar, operator_label
-from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
@@ -82,7 +82,7 @@ def show_approvals(found: Approvals) -> None:
         (
             approval.approval_id,
             approval.state,
-            shown_time(approval.requested_at, "%d %H:%M"),
+            shown_minute(approval.requested_at),
             f"{approval.scope}/{approval.host}",
             shown_whole(f"{approval.server}/{approval.tool}"),
         )
@@ -129,4 +129,4 @@ def _proposed(request: CheckpointRequest) -> Iterator[tuple[str, str]]:
         yield f"step {index}", shown_whole(msgspec.to_builtins(step))
     for resource in request.resources:
         yield "resource", f"{resource.kind} {shown_whole(resource.value)}"
-    yield "expected", shown_whole(request.expected_outcome)
+    yield "expected", shown_whole(request.expected_outcome or "not said")

@@ -18,6 +18,7 @@ __all__ = [
     "console",
     "print_json",
     "screen_width",
+    "shown_minute",
     "shown_time",
     "shown_whole",
 ]
@@ -46,6 +47,11 @@ def print_json(value: Any) -> None:
 def shown_time(at_ms: int | None, form: str = "%Y-%m-%d %H:%M:%SZ") -> str:
     """Return milliseconds since the epoch as UTC, "" for none."""
     return "" if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
+
+
+def shown_minute(at_ms: int | None) -> str:
+    """Return month, day and minute of milliseconds since the epoch, in UTC, "" for none."""
+    return shown_time(at_ms, "%m-%d %H:%M")
 
 
 def shown_whole(value: Any) -> str:

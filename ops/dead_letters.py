@@ -23,7 +23,7 @@ from pmcl.contracts import (
 )
 from pmcl.judgement import redact
 from pmcl.ops.asking import Operator, open_operator, operator_label
-from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import reach_bus
@@ -286,7 +286,7 @@ def show_letters(found: dict[str, Any]) -> None:
     rows = [
         (
             str(letter.sequence),
-            shown_time(letter.at, "%d %H:%M"),
+            shown_minute(letter.at),
             letter.worker,
             letter.subject,
             shown_whole(letter.reason),

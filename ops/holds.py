@@ -13,7 +13,7 @@ from pmcl.contracts import CheckpointRequest, HoldLift, LedgerError, Resource
 from pmcl.judgement import fallback_resource
 from pmcl.ledger import LedgerKey
 from pmcl.ledger.evaluations import Judged
-from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lifting import operators_part
 from pmcl.ops.lines import print_lines, shown_resources
 from pmcl.ops.record.reach import check_ledger
@@ -169,7 +169,7 @@ def show_holds(found: dict[str, Any]) -> None:
     rows = [
         (
             hold.hold_id,
-            shown_time(hold.since, "%d %H:%M"),
+            shown_minute(hold.since),
             f"{hold.scope}/{hold.host}",
             hold.effect,
             hold.reason,

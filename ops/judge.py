@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from pmcl.contracts import LedgerError
 from pmcl.judgement import judge
 from pmcl.ledger import evaluations
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_whole
 from pmcl.ops.lifting import operators_part
 from pmcl.ops.lines import print_lines
+from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
@@ -38,8 +38,7 @@ async def judge_again(settings: Settings, evaluation_id: str | None) -> dict[str
     Raises:
         LedgerError: there is no ledger, no such evaluation, or its payload was erased.
     """
-    if not settings.ledger_path.exists():
-        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
+    check_ledger(settings)
     async with open_reader(settings.ledger_path) as reader:
         judged = await evaluations.stored(reader, evaluation_id)
     return _report(judged) | {"lifted_by": list(operators_part(settings, judged))}

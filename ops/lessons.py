@@ -7,7 +7,7 @@ import msgspec
 from pmcl.contracts import Resource
 from pmcl.judgement import LESSON_MATURE_FROM, fallback_resource
 from pmcl.ledger.evaluations import Judged
-from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.console import console, shown_minute, shown_whole
 from pmcl.ops.lines import shown_resources
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.rows import print_rows
@@ -104,7 +104,7 @@ def show_lessons(found: dict[str, Any]) -> None:
             lesson.state,
             f"{len(lesson.runs)} of {LESSON_MATURE_FROM}",
             lesson.scope,
-            f"{shown_time(lesson.changed_at, '%d %H:%M')} {lesson.reason or ''}",
+            f"{shown_minute(lesson.changed_at)} {lesson.reason or ''}",
             shown_whole(f"{lesson.server}/{lesson.tool}"),
             "-" if lesson.resources is None else shown_resources(lesson.resources),
         )

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable
+from typing import Final
 
 from rich.table import Table
 
@@ -10,11 +11,13 @@ from pmcl.ops.console import console, screen_width, shown_whole
 
 __all__ = ["print_line", "print_lines", "shown_resources"]
 
+_NAME_MIN: Final = 12
+
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     """Print names and texts in two columns, whatever the texts hold."""
     table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold", max_width=max(_NAME_MIN, console.width // 3))
     table.add_column(overflow="fold")
     for name, text in lines:
         table.add_row(name, text)

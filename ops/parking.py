@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.contracts import AuditReceipt, Outcome, decode
-from pmcl.ops.console import console, shown_time
+from pmcl.ops.console import console, shown_minute
 from pmcl.ops.known_hosts import HostNotFoundError
 from pmcl.ops.record.reach import is_there
 from pmcl.ops.rows import print_rows
@@ -134,8 +134,8 @@ def show_rows(found: HostRows) -> None:
             row.about,
             row.status,
             str(row.size_bytes),
-            shown_time(row.sent_at or None, "%d %H:%M"),
-            shown_time(row.parked_at or None, "%d %H:%M"),
+            shown_minute(row.sent_at or None),
+            shown_minute(row.parked_at or None),
         )
         for row in (*found.waiting, *found.parked)
     ]

@@ -110,7 +110,9 @@ def read_recordings(path: Path) -> Iterator[Recording]:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     yield _read(path, number, line)
-    except (OSError, EOFError, zlib.error) as error:
+    except OSError as error:
+        raise RecordingError(f"{path}: {error.strerror or error}") from error
+    except (EOFError, zlib.error) as error:
         raise RecordingError(f"{path}: {error}") from error
 
 

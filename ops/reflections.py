@@ -8,7 +8,7 @@ import msgspec
 
 from pmcl.contracts import LedgerError
 from pmcl.judgement import Breaker, GateLimits, breaker
-from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.reflection import reflection_config
@@ -165,7 +165,7 @@ def _show_cycles(cycles: list[CycleView]) -> None:
     rows = [
         (
             cycle.cycle_id,
-            shown_time(cycle.claimed_at, "%d %H:%M"),
+            shown_minute(cycle.claimed_at),
             f"{cycle.scope}/{cycle.host}",
             _job(cycle),
             _end(cycle),

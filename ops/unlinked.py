@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from pmcl.contracts import Outcome, OutcomeStatus, decode
-from pmcl.ops.console import console, shown_time, shown_whole
+from pmcl.ops.console import console, shown_minute, shown_whole
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
@@ -99,7 +99,7 @@ def show_unlinked(found: dict[str, Any]) -> None:
         mode = "" if outcome.failure_mode is None else f" {shown_whole(outcome.failure_mode)}"
         rows.append(
             (
-                shown_time(outcome.since, "%d %H:%M"),
+                shown_minute(outcome.since),
                 f"{outcome.scope}/{outcome.host}",
                 outcome.outcome_id,
                 outcome.evaluation_id,

@@ -17,16 +17,17 @@ __all__ = ["BY_CALLS", "BY_PROMPT", "told_of"]
 BY_CALLS: Final = Phrases(
     look="let a tool show you something about ",
     unseen=", after this answer",
-    cite=", then make the same call again: what was shown is cited for you.",
+    cite=", then make the same call again: the output of a call that names it is cited for you."
+    " Where no tool can show it, tell the user.",
     recent="first let a tool show you, within 5 minutes, something about what the call names",
     again="make exactly the same call again.",
-    ask="ask, and let the answer hold the value",
-    answered=" itself; it counts once a hook or a program has recorded it as theirs.",
+    ask="ask, and let the answer name the value",
+    answered="; it counts once a hook or a program has recorded it as theirs.",
     learned=" Verified runs of this action rested on the output of ",
 )
 """Behind an adapter that hears no user."""
 BY_PROMPT: Final = msgspec.structs.replace(
-    BY_CALLS, answered=" itself; it is recorded when it is given, then make the call again."
+    BY_CALLS, answered="; it is recorded when it is given, then make the call again."
 )
 """Behind one that records what the user says."""
 

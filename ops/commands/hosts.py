@@ -29,15 +29,23 @@ def add(  # noqa: PLR0913 - each is an option of the command
         json: One line of JSON.
     """
     from pmcl.ops.host_add import add_host
+    from pmcl.ops.known_hosts import credentials_of
 
     settings = settings_of(state_dir=state_dir)
-    path = run(add_host, settings, scope, name, trust, root or (Path.cwd(),), out)
-    profile = path.with_suffix(".toml")
+    profile = (out or credentials_of(settings, scope, name)).with_suffix(".toml")
+    kept, roots = profile.exists(), root or (Path.cwd(),)
+    path = run(add_host, settings, scope, name, trust, roots, out)
     if json:
-        print_json({"credentials": str(path), "profile": str(profile)})
-    else:
-        console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
-        console.print(f"what it may do: {profile}", soft_wrap=True)
+        print_json({"credentials": str(path), "profile": str(profile), "profile_kept": kept})
+        return
+    console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
+    console.print(f"what it may do: {profile}", soft_wrap=True)
+    if kept:
+        console.print("The profile was there and stays as it is, whatever --root says.")
+        return
+    for each in roots:
+        there = "" if each.is_dir() else ", which is not there yet"
+        console.print(f"it may write below: {each.resolve()}{there}", soft_wrap=True)
 
 
 @host_app.command(name="list")

@@ -32,7 +32,7 @@ _CONNECT_S: Final = 10.0
 def check_ledger(settings: Settings) -> None:
     """Raise `LedgerError` unless the state directory has a ledger."""
     if not settings.ledger_path.exists():
-        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet")
+        raise LedgerError(f"{settings.ledger_path}: there is no ledger yet: `pmcl up` makes one")
 
 
 def check_file(path: Path) -> None:
@@ -66,15 +66,19 @@ async def reach_bus(
 
     Raises:
         StateDirInUseError: a sidecar runs, or is just starting, and none may.
+        LedgerError: none ever ran here, and nothing is made in a folder that was mistyped.
         BusError: the server does not answer.
     """
     embedded = settings.server_url is None
     idle = running_pid(settings.state_dir) is None
+    store = settings.state_dir / "nats"
+    if idle and not is_there(store):
+        check_ledger(settings)
     async with AsyncExitStack() as stack:
         if alone or (embedded and idle):
             stack.enter_context(use_state_dir(settings.state_dir))
         keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
-        config = ServerConfig(state_dir=settings.state_dir / "nats")
+        config = ServerConfig(state_dir=store)
         if settings.server_url is not None:
             url = settings.server_url
         elif idle:

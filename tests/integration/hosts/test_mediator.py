@@ -58,8 +58,8 @@ async def test_what_was_read_is_cited_when_it_is_written(
         assert bare.told == (
             "PMCL held files/write_file; it was not run. Reasons: plan.unmitigated.\n"
             "Held. To lift this, let a tool show you something about the path"
-            f" {tmp_path}/notes.txt, then make the same call again: what was shown is cited for"
-            " you."
+            f" {tmp_path}/notes.txt, then make the same call again: the output of a call that"
+            " names it is cited for you. Where no tool can show it, tell the user."
         )
         read = await mediator.check(reading(tmp_path))
         await run(mediator, read, "a")

@@ -109,3 +109,27 @@ def test_bash_completes_a_command_and_its_options(tmp_path: Path) -> None:
 
     assert {"deadletters", "replay", "status"} <= offered("pmcl")
     assert {"list", "redrive", "show"} <= offered("pmcl", "deadletters")
+
+
+def test_adding_a_host_says_where_it_may_write_and_what_stays(tmp_path: Path) -> None:
+    out, state = tmp_path / "a.json", ("--state-dir", str(tmp_path / "state"))
+    gone = tmp_path / "gone"
+    add = ("host", "add", "a", "--out", str(out), *state, "--root", str(tmp_path))
+    first = ended(*add, "--scope", "s", "--root", str(gone))
+    assert f"it may write below: {tmp_path}\n" in first.stdout
+    assert f"it may write below: {gone}, which is not there yet\n" in first.stdout
+    second = ended(*add, "--scope", "t")
+    assert "stays as it is" in second.stdout
+    assert "it may write" not in second.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("deadletters", "list"), ("deadletters", "show", "1"), ("judge",)]
+)
+def test_nothing_is_made_in_a_folder_that_was_mistyped(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = ended(*words, "--state-dir", str(tmp_path / "mistyped"))
+    assert done.returncode == 1
+    assert "there is no ledger yet: `pmcl up` makes one" in done.stderr
+    assert not (tmp_path / "mistyped").exists()

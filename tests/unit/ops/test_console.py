@@ -2,6 +2,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from pmcl.ops.console import console
 from pmcl.ops.lines import print_lines
 from pmcl.ops.rows import print_rows
@@ -47,3 +49,12 @@ def test_a_reader_that_has_enough_gets_no_traceback() -> None:
             command, stdout=unread, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_long_names_leave_room_for_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 60)
+    with console.capture() as printed:
+        print_lines([("execution: lower risk alternatives", "far " * 20), ("call", "x")])
+    lines = printed.get().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert max(line.index("far") for line in lines if "far" in line) <= 22
