@@ -50,6 +50,7 @@ class HoldView(msgspec.Struct, frozen=True, kw_only=True):
         reasons: for all of which the call that placed it was held; empty when that was erased.
         operators_part: what of these an operator alone can lift, and how; only of one that was
             asked for by itself.
+        goal, arguments: of the call that placed it; `None` when that was erased.
         said: what the model was told.
     """
 
@@ -69,6 +70,7 @@ class HoldView(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     operators_part: tuple[str, ...] = ()
     goal: str | None = None
+    arguments: dict[str, Any] | None = None
     said: str | None = None
     released_at: int | None = None
     released_by: str | None = None
@@ -146,6 +148,7 @@ def _view(key: LedgerKey, row: Row) -> HoldView:
         cited=_strings.decode(row["cited"]),
         reasons=() if judged is None else judged.evaluation.reasons,
         goal=None if judged is None else judged.inputs.request.goal,
+        arguments=None if judged is None else judged.inputs.request.arguments,
         said=None if judged is None else judged.evaluation.revision_request,
         released_at=row["released_at"],
         released_by=row["released_by"],
@@ -196,6 +199,21 @@ def hold_lines(hold: HoldView) -> Iterator[tuple[str, str]]:
     yield "tool", shown_whole(f"{hold.server}/{hold.tool}")
     yield "effect", hold.effect
     yield "on", _resources(hold)
+    yield from _reasons(hold)
+    for evidence_id in hold.cited:
+        yield "cited", evidence_id
+    if hold.goal is not None:
+        yield "goal", shown_whole(hold.goal)
+    if hold.arguments is not None:
+        yield "arguments", shown_whole(hold.arguments)
+    if hold.said is not None:
+        yield "told", shown_whole(hold.said)
+    if hold.released_at is not None:
+        yield "released", f"{shown_time(hold.released_at)} by {hold.released_by}"
+
+
+def _reasons(hold: HoldView) -> Iterator[tuple[str, str]]:
+    """Yield why it is held and what lifts it, and the same of the call that placed it."""
     yield "reason", hold.reason
     yield "lifted by", hold.lifted_by
     for reason in hold.reasons:
@@ -203,14 +221,6 @@ def hold_lines(hold: HoldView) -> Iterator[tuple[str, str]]:
             yield "and", reason
     for told in hold.operators_part:
         yield "lifted by", shown_whole(told)
-    for evidence_id in hold.cited:
-        yield "cited", evidence_id
-    if hold.goal is not None:
-        yield "goal", shown_whole(hold.goal)
-    if hold.said is not None:
-        yield "told", shown_whole(hold.said)
-    if hold.released_at is not None:
-        yield "released", f"{shown_time(hold.released_at)} by {hold.released_by}"
 
 
 def _resources(hold: HoldView) -> str:

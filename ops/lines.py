@@ -1,5 +1,6 @@
 """What a command says of one thing: a name and a text a line, the text never cut."""
 
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import Final
@@ -12,6 +13,8 @@ from pmcl.ops.console import console, screen_width, shown_whole
 __all__ = ["print_line", "print_lines", "shown_resources"]
 
 _NAME_MIN: Final = 12
+_CALL_CHARS: Final = 13
+_call = re.compile(r"call:[0-9a-f]{64}")
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
@@ -35,4 +38,11 @@ def print_line(text: str, *, indent: int) -> None:
 
 def shown_resources(resources: Iterable[Resource]) -> str:
     """Return resources with their kinds, so that nothing in a value hides."""
-    return ", ".join(f"{each.kind} {shown_whole(each.value)}" for each in resources)
+    return ", ".join(_shown(each) for each in resources)
+
+
+def _shown(resource: Resource) -> str:
+    """Return a resource; what stands for a call without any has no name that tells something."""
+    if resource.kind == "other" and _call.fullmatch(resource.value):
+        return f"calls with the same arguments ({resource.value[:_CALL_CHARS]}…)"
+    return f"{resource.kind} {shown_whole(resource.value)}"

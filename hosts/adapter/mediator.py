@@ -31,12 +31,12 @@ from pmcl.hosts.adapter.calls import Mediated, ToolCall
 from pmcl.hosts.adapter.evidence import SeenEvidence
 from pmcl.hosts.adapter.outputs import observations_of, parts_of
 from pmcl.hosts.adapter.resources import find_resources
-from pmcl.hosts.adapter.wording import BY_CALLS
+from pmcl.hosts.adapter.wording import BY_CALLS, in_words
 from pmcl.hosts.dispatch import Dispatch
 from pmcl.hosts.errors import ObservationLostError
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.proposal import Proposal
-from pmcl.judgement import Phrases, reword
+from pmcl.judgement import Phrases
 
 if TYPE_CHECKING:
     from pmcl.hosts.client import Host  # which has a mediator for its guarded functions
@@ -165,7 +165,7 @@ class Mediator:
             return None
         return _evidence.sub(
             lambda found: self._seen.shown_by(found[1]) or found[0],
-            reword(revision, self._phrases),
+            in_words(revision, self._phrases),
         )
 
     async def _resources(self, call: ToolCall, mediated: Mediated | None) -> tuple[Resource, ...]:

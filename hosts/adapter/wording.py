@@ -4,15 +4,16 @@ It sees no id of evidence or of a call: its adapter cites what it was shown abou
 gives each call an id. The demand is the sidecar's; only the words differ.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from pmcl.hosts.verdict import Verdict
-from pmcl.judgement import Phrases
+from pmcl.judgement import Phrases, reword
 
-__all__ = ["BY_CALLS", "BY_PROMPT", "told_of"]
+__all__ = ["BY_CALLS", "BY_PROMPT", "in_words", "told_of"]
 
 BY_CALLS: Final = Phrases(
     look="let a tool show you something about ",
@@ -44,6 +45,14 @@ _FINAL: Final = {
     "authority.lease_expired": "The session's lease ended meanwhile: make the same call again.",
     "authority.stopped": "An operator stopped everything but local inspections.",
 }
+
+
+_call = re.compile(r"the other call:[0-9a-f]{64}")
+
+
+def in_words(text: str, phrases: Phrases) -> str:
+    """Return a revision request in an adapter's phrases; a call without resources is itself one."""
+    return _call.sub("exactly this call", reword(text, phrases))
 
 
 def told_of(verdict: Verdict, revision: str | None) -> Iterator[str]:

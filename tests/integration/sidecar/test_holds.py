@@ -54,6 +54,20 @@ async def test_a_hold_is_listed_until_evidence_lifts_it(room: Room) -> None:
     assert released.released_at is not None
 
 
+async def test_a_hold_on_a_call_without_resources_says_which_call(room: Room) -> None:
+    arguments = {"service": "db \u202e"}
+    async with Host.connect(room.config()) as host:
+        held = await host.check(proposal("restart", arguments=arguments, resources=()))
+    assert held.evaluation is not None
+    hold = await read_hold(room.settings, held.evaluation.evaluation_id)
+    assert hold.arguments == arguments
+    with console.capture() as printed:
+        show_hold(hold)
+    shown = printed.get()
+    assert "calls with the same arguments (call:" in shown
+    assert '{"service": "db \\u202e"}' in shown
+
+
 @pytest.mark.parametrize("has_profile", [True, False])
 async def test_every_reason_is_shown_with_who_lifts_it(room: Room, *, has_profile: bool) -> None:
     config = room.config(authority=msgspec.structs.replace(AUTHORITY, writable_roots=("/other",)))

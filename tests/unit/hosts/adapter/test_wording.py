@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from pmcl.contracts import Tool
 from pmcl.hosts.adapter.evidence import SeenEvidence
-from pmcl.hosts.adapter.wording import BY_CALLS, BY_PROMPT
-from pmcl.judgement import Phrases, reword
+from pmcl.hosts.adapter.wording import BY_CALLS, BY_PROMPT, in_words
+from pmcl.judgement import Phrases, fallback_resource, reword
 from pmcl.judgement.revising import BY_IDS
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
@@ -20,6 +21,15 @@ def test_every_phrase_is_one_that_a_model_can_act_on(phrases: Phrases) -> None:
         assert said == f"Held. {getattr(phrases, name)}/a"
         assert not UNSEEN.search(said)
         assert ULID not in said
+
+
+def test_a_call_without_resources_is_named_as_itself() -> None:
+    tool = Tool(server="ops", name="restart", definition_hash="0" * 64)
+    resource = fallback_resource(tool, {"name": "db"})
+    text = f"Held. To lift this, {BY_IDS.look}the {resource.kind} {resource.value}{BY_IDS.cite}"
+    said = in_words(text, BY_CALLS)
+    assert "something about exactly this call, then" in said
+    assert "call:" not in said
 
 
 def test_evidence_is_named_by_what_showed_it() -> None:
