@@ -92,7 +92,8 @@ async def added(state_dir: Path, name: str = "alice") -> Path:
     path = state_dir / f"{name}.json"
     arguments = ("--scope", "demo", "--out", str(path), "--state-dir", str(state_dir), "--json")
     said = one(await run("host", "add", name, *arguments))
-    assert said == {"credentials": str(path), "profile": str(path.with_suffix(".toml"))}
+    profile = str(path.with_suffix(".toml"))
+    assert said == {"credentials": str(path), "profile": profile, "profile_kept": False}
     return path
 
 
