@@ -60,3 +60,22 @@ def list_(*, state_dir: StateDir = None, json: Json = False) -> None:
 
     found = run(list_hosts, settings_of(state_dir=state_dir))
     print_json({"hosts": found}) if json else show_hosts(found)
+
+
+@host_app.command
+def remove(name: str, *, scope: str, state_dir: StateDir = None, json: Json = False) -> None:
+    """Let a host's key open nothing any more; what the host has told stays.
+
+    Args:
+        name: The host's name.
+        scope: The scope that it works in.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.host_remove import remove_host
+
+    run(remove_host, settings_of(state_dir=state_dir), scope, name)
+    if json:
+        print_json({"removed": f"{scope}/{name}"})
+    else:
+        console.print(f"{scope}/{name} is not registered any more: its key opens nothing.")

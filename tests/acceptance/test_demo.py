@@ -10,7 +10,7 @@ import anyio
 import msgspec
 import pytest
 
-from pmcl.bus import Credentials
+from pmcl.bus import BusTimeoutError, Credentials, open_connection
 from pmcl.contracts import AuthoritySnapshot
 from pmcl.hosts import Host, HostConfig
 from tests.acceptance.facts import count, until
@@ -95,6 +95,22 @@ async def added(state_dir: Path, name: str = "alice") -> Path:
     profile = str(path.with_suffix(".toml"))
     assert said == {"credentials": str(path), "profile": profile, "profile_kept": False}
     return path
+
+
+async def test_a_host_that_is_removed_is_shut_out_at_once(tmp_path: Path) -> None:
+    state_dir = tmp_path / "state"
+    async with embedded(state_dir):
+        gone, left = await added(state_dir), await added(state_dir, "bob")
+        async with connected(gone) as host, connected(left) as other:
+            remove = ("host", "remove", "alice", "--scope", "demo", "--state-dir", str(state_dir))
+            assert one(await run(*remove, "--json")) == {"removed": "demo/alice"}
+            verdict = await host.check(reading("/work/x"))
+            assert verdict.evaluation is None
+            assert (await other.check(reading("/work/x"))).passed
+        async with open_connection(Credentials.load(gone).connection_config()) as refused:
+            with pytest.raises(BusTimeoutError):
+                await refused.wait_ready(0.5)
+        assert (await run(*remove)).code == 1
 
 
 @asynccontextmanager

@@ -14,7 +14,8 @@ from pmcl.ops.cell import run_cell
 from pmcl.ops.console import console
 from pmcl.ops.host_add import add_host
 from pmcl.ops.host_list import list_hosts, show_hosts
-from pmcl.ops.known_hosts import credentials_of
+from pmcl.ops.host_remove import remove_host
+from pmcl.ops.known_hosts import HostNotFoundError, credentials_of
 from pmcl.ops.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -75,3 +76,19 @@ async def test_a_registry_that_is_broken_is_a_clear_error(
     (settings.state_dir / "keys" / "hosts.json").write_text("[]")
     with pytest.raises(KeyringError, match=r"hosts\.json"):
         await list_hosts(settings)
+
+
+async def test_a_host_that_is_removed_is_not_listed(settings: Settings, tmp_path: Path) -> None:
+    for name in ("gone", "left"):
+        await add_host(settings, "demo", name, (), [tmp_path], None)
+    await remove_host(settings, "demo", "gone")
+    assert [each.host for each in await list_hosts(settings)] == ["left"]
+    for scope, host in (("demo", "gone"), ("other", "left")):
+        with pytest.raises(HostNotFoundError, match=f"{scope}/{host} is not registered"):
+            await remove_host(settings, scope, host)
+
+
+async def test_removing_makes_nothing_in_a_folder_that_was_mistyped(settings: Settings) -> None:
+    with pytest.raises(HostNotFoundError, match="pmcl host list"):
+        await remove_host(settings, "demo", "gone")
+    assert not settings.state_dir.exists()

@@ -1,0 +1,56 @@
+"""`pmcl host remove`: a key that opens nothing any more; what the host has told stays."""
+
+import os
+import signal
+from typing import Any, Final
+
+import anyio
+import anyio.to_thread
+
+from pmcl.bus import BusTimeoutError, Keyring, ServerConfig, prepare_server, varz
+from pmcl.ops.known_hosts import HostNotFoundError
+from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import running_pid
+
+__all__ = ["remove_host"]
+
+_TAKEN_S: Final = 10.0
+_LOOK_S: Final = 0.05
+
+
+async def remove_host(settings: Settings, scope: str, host: str) -> None:
+    """No connection is opened with the host's key; one that is open is closed.
+
+    Its lease ends by itself, and its name may be registered again, under another key.
+
+    Raises:
+        HostNotFoundError: it is not registered.
+        BusTimeoutError: the running sidecar did not drop the key within 10 s.
+    """
+    keys = settings.state_dir / "keys"
+    if not await anyio.to_thread.run_sync(keys.is_dir):
+        raise _not_registered(scope, host)
+    keyring = await anyio.to_thread.run_sync(Keyring, keys)
+    if (scope, host) not in await anyio.to_thread.run_sync(keyring.hosts):
+        raise _not_registered(scope, host)
+    config = ServerConfig(state_dir=settings.state_dir / "nats")
+    monitor_url = (await anyio.to_thread.run_sync(prepare_server, config, keyring)).monitor_url
+    pid = running_pid(settings.state_dir)
+    before = None if pid is None else await _loaded_at(monitor_url)
+    await anyio.to_thread.run_sync(keyring.remove_host, scope, host)
+    if pid is None or settings.server_url is not None:
+        return
+    os.kill(pid, signal.SIGHUP)
+    with anyio.move_on_after(_TAKEN_S):
+        while await _loaded_at(monitor_url) == before:  # noqa: ASYNC110 - a foreign process
+            await anyio.sleep(_LOOK_S)
+        return
+    raise BusTimeoutError(f"process {pid}, whose server may still take the key", _TAKEN_S)
+
+
+async def _loaded_at(monitor_url: str) -> Any:
+    return (await varz(monitor_url)).get("config_load_time")
+
+
+def _not_registered(scope: str, host: str) -> HostNotFoundError:
+    return HostNotFoundError(f"host {scope}/{host} is not registered: see `pmcl host list`")
