@@ -47,6 +47,9 @@ _FINAL: Final = {
 }
 
 
+_UNJUDGED: Final = (
+    "Nobody could judge it: only local inspections go on until the operator's sidecar answers."
+)
 _call = re.compile(r"the other call:[0-9a-f]{64}")
 
 
@@ -62,6 +65,8 @@ def told_of(verdict: Verdict, revision: str | None) -> Iterator[str]:
     for reason, said in _FINAL.items():
         if reason in verdict.reasons:
             yield said
+    if verdict.evaluation is None:
+        yield _UNJUDGED
     outside = [reason for reason in verdict.reasons if reason in _PROFILE]
     if outside and verdict.evaluation is not None:
         yield (

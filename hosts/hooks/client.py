@@ -129,6 +129,8 @@ def _exchange(file: str, request: bytes) -> bytes:
             if len(answer) > _ANSWER_MAX_BYTES:
                 raise HookFailedError(f"the answer has more than {_ANSWER_MAX_BYTES} bytes")
         return answer
+    except (ConnectionRefusedError, FileNotFoundError) as error:
+        raise HookFailedError("no sidecar runs: start it with `pmcl up`") from error
     except OSError as error:
         raise HookFailedError(f"the sidecar does not answer: {_why(error)}") from error
     finally:

@@ -181,6 +181,7 @@ async def test_what_was_read_without_the_bus_is_owed_and_comes_first(
         await run(mediator, degraded, "read without the bus")
         passed_before = await mediator.check(writing(tmp_path))
         assert not passed_before.may_run
+        assert "Nobody could judge it: only local inspections go on" in passed_before.told
         with pytest.raises(ObservationLostError):
             await mediator.record(passed_before.call, "lost", mediated=passed_before)
         nats_server.resume()

@@ -168,7 +168,7 @@ def test_a_dead_sidecar_blocks_the_call(agent: Agent, tmp_path: Path) -> None:
         pass
     ended = hook(agent, event(BEFORE[agent.name]), serving.credentials, serving.address)
     assert_blocked(ended)
-    assert "Connection refused" in ended.stderr
+    assert "no sidecar runs: start it with `pmcl up`" in ended.stderr
 
 
 @agents
