@@ -5,7 +5,7 @@ from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console, shown_time
 from pmcl.ops.settings import Settings
 
-__all__ = ["resume", "show_resumed", "show_stopped", "stop"]
+__all__ = ["resume", "show_resumed", "show_stopped", "shown_leases", "stop"]
 
 
 async def stop(settings: Settings, *, dry_run: bool = False) -> StopState:
@@ -25,9 +25,9 @@ def show_stopped(state: StopState) -> None:
     if not state.changed:
         console.print(f"Stopped already, {_since(state)}.")
     elif not state.stopped:
-        console.print(f"Would stop: {state.leases} leases would end, with all that they passed.")
+        console.print(f"Would stop: {shown_leases(state)} would end, with all that they passed.")
     else:
-        console.print(f"Stopped, {_since(state)}: {state.leases} leases have ended.")
+        console.print(f"Stopped, {_since(state)}: {shown_leases(state)} ended.")
         console.print("Only local inspections go on until `pmcl resume`.")
 
 
@@ -39,6 +39,11 @@ def show_resumed(state: StopState) -> None:
         console.print(f"Would resume: stopped {_since(state)}.")
     else:
         console.print("Resumed. What was passed before the stop stays void; hosts ask again.")
+
+
+def shown_leases(state: StopState) -> str:
+    """Return how many leases a stop ends, with the word."""
+    return "1 lease" if state.leases == 1 else f"{state.leases} leases"
 
 
 def _since(state: StopState) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from pmcl.ops.commands.groups import Json, StateDir, approvals_app, run, settings_of
-from pmcl.ops.console import console, print_json
+from pmcl.ops.console import console, print_json, shown_time
 
 
 @approvals_app.command(name="list")
@@ -63,4 +63,6 @@ def _decided(approval: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(approval)
     else:
-        console.print(f"{approval.approval_id} is {approval.state}, by {approval.approver}")
+        until = f", until {shown_time(approval.expires_at)}" if approval.state == "granted" else ""
+        told = f"{approval.approval_id} is {approval.state}, by {approval.approver}{until}"
+        console.print(told, soft_wrap=True)

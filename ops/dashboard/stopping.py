@@ -19,7 +19,7 @@ async def stop(visit: Visit) -> Done:
     state = await stopping.stop(visit.settings)
     if not state.changed:
         return Done("/stop", f"It was stopped already, by {state.by}.")
-    return Done("/stop", f"Stopped by {state.by}: {state.leases} leases have ended.")
+    return Done("/stop", f"Stopped by {state.by}: {stopping.shown_leases(state)} ended.")
 
 
 async def resume(visit: Visit) -> Done:

@@ -159,7 +159,7 @@ async def test_stop_and_resume_by_the_keyboard_alone(world: World, window: Brows
         await window.sees("1 leases end")
         await window.tab_to("Stop everything")
         await window.keys(ENTER)
-        await window.sees(f"Stopped by {BY}: 1 leases have ended.")
+        await window.sees(f"Stopped by {BY}: 1 lease ended.")
         [row] = await rows(world.ledger, "SELECT stopped_by, resumed_by FROM stops")
         assert tuple(row) == (BY, None)
         held = await host.check(deleting("/srv/a"))

@@ -24,7 +24,7 @@ async def test_only_inspections_go_on_over_a_restart_until_resume(station: Stati
         passed = await host.check(proposal)
         assert passed.status == "passed"
         before = await station.run("stop", "--dry-run")
-        assert "Would stop: 1 leases would end" in before.stdout
+        assert "Would stop: 1 lease would end" in before.stdout
         await station.run("stop")
         stopped = time.monotonic()
         with pytest.raises(DispatchRefusedError):  # whatever it still held in its hands
