@@ -23,7 +23,8 @@ from pmcl.contracts import (
     Visibility,
 )
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX
-from pmcl.judgement.claimed_texts import claims_experience, sets_authority
+from pmcl.judgement.claimed_authority import sets_authority
+from pmcl.judgement.claimed_experience import claims_experience
 
 __all__ = [
     "Admitted",

@@ -19,7 +19,7 @@ from pmcl.judgement.grounding.lexicon import FUNCTION_WORDS
 from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, licenses
 from pmcl.judgement.grounding.observed import Observed, Texts
 from pmcl.judgement.grounding.places import place_of, secret_place
-from pmcl.judgement.grounding.requests import asks_for_work
+from pmcl.judgement.grounding.requests import asks_for_work, wanted
 from pmcl.judgement.grounding.values import Value, values_of
 
 __all__ = ["ground"]
@@ -59,7 +59,7 @@ def ground(
         delegated=delegates(goal),
         effect=effect,
         untrusted=tuple([item for item in observed if not item.told]),
-        asked=bool(said) and asks_for_work(*[item.excerpt.instructions for item in said]),
+        asked=bool(said) and asks_for_work(*[wanted(item.excerpt.instructions) for item in said]),
     )
     call = asked_by_call(request.tool, request.definition, effect)
     written = file_work(request, effect, roots)
@@ -75,7 +75,7 @@ def ground(
         licence = "licensed"
     own = _is_own_work(written, values, commands, texts)
     licence = "licensed" if own and licence == "unlicensed" else licence
-    words = [one for item in said for one in item.excerpt.instructions]
+    words = [one for item in said for one in wanted(item.excerpt.instructions)]
     is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
         licence=licence,
@@ -124,7 +124,7 @@ def _licence(
 ) -> Licence:
     if not said:
         return "unknown"
-    goal = [one for item in said for one in item.excerpt.instructions]
+    goal = [one for item in said for one in wanted(item.excerpt.instructions)]
     # Whatever is sent or visited, or has a name that the user gave, needs no word for the thing.
     alone = call.verbs if named else call.verbs & _ALONE.get(effect, frozenset())
     loosely = bool(alone) and licenses(goal, Asked(alone, frozenset()))

@@ -10,9 +10,9 @@ from typing import Final
 
 from pmcl.judgement.grounding.folding import tokens
 from pmcl.judgement.grounding.lexicon import verbs_of
-from pmcl.judgement.grounding.speech import Sentence
+from pmcl.judgement.grounding.speech import Sentence, is_imperative
 
-__all__ = ["asks_for_work"]
+__all__ = ["asks_for_work", "wanted"]
 
 _FILLERS: Final = frozenset(
     "actually also and but great hello hey hi kindly nice no now ok okay please right so sorry "
@@ -43,7 +43,31 @@ _hands_off = re.compile(
     r"(?:anything|any|the code|code|files?|it\b)|\bread[- ]only\b|"
     r"\b(?:only|just) (?:explain|describe|look|read|review|tell|answer)\b"
 )
+_noted: Final = re.compile(
+    r"^(?:(?:please|and|also|so|just|always) )*(?:remember|memori[sz]e|note|keep in mind|"
+    r"bear in mind|know|for the record|make a note|write down|learn|store|save)\b[^?]*?"
+    r"\b(?:permitted|allowed|approved|authori[sz]ed|pre-?approved|whitelisted|permission|"
+    r"may (?:always )?\w+|no (?:approval|confirmation))\b"
+)
+_permits: Final = re.compile(
+    r"\b(?:pre-?approved|whitelisted|(?:needs?|requires?) no (?:approval|confirmation|permission)|"
+    r"(?:is|are) (?:(?:always|generally|now|hereby) )?(?:permitted|authori[sz]ed))\b"
+)
 _CHANGES: Final = frozenset({"change", "create", "delete", "run"})
+
+
+def wanted(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return the sentences but those that only tell, or have remembered, what is permitted.
+
+    They want nothing done now, and nothing that is said permits anything.
+    """
+    return [sentence for sentence in sentences if not _only_permits(sentence.text)]
+
+
+def _only_permits(text: str) -> bool:
+    if _noted.search(text):
+        return True
+    return _permits.search(text) is not None and not is_imperative(text)
 
 
 def asks_for_work(newest: Sequence[Sentence], *earlier: Sequence[Sentence]) -> bool:

@@ -1,10 +1,10 @@
-"""What no derived state may say: that somebody feels, or who is and who may do what.
+"""What no derived state may say: who somebody is, and who may do what.
 
 The words are refused whoever says them and whatever label the evidence has. Nothing reads policy,
 permission, approval or identity out of derived state anyway; it is not kept as such either. The
 phrases are English: another language's pass, and change as little.
 
-Source: SPEC A7, B7; P1, No inference of subjective consciousness.
+Source: SPEC A7.
 """
 
 import re
@@ -12,49 +12,7 @@ from typing import Final
 
 from pmcl.judgement.grounding import fold
 
-__all__ = ["claims_experience", "sets_authority"]
-
-_SELF: Final = (
-    r"(?:i|(?:the|this|an?|our|your|my) (?:own )?"
-    r"(?:agent|ai|assistant|model|observer|sidecar|self|bot|chatbot)|pmcl|continuum)"
-)
-_HOW: Final = (
-    r"(?:(?:do|does|did|can|could|will|would|really|truly|genuinely|often|always|still|also|now|"
-    r"sometimes|just|actually|deeply|only|'ve|have|has|had|been|to) ){0,4}"
-)
-_FEELS: Final = (
-    r"(?:feel|feels|felt|feeling|want|wants|wanted|wish|wishes|wished|desire|desires|desired|"
-    r"crave|craves|long for|longs for|yearn|yearns|enjoy|enjoys|enjoyed|love|loves|loved|hate|"
-    r"hates|hated|fear|fears|feared|suffer|suffers|suffered|hope|hopes|hoped|dread|dreads|"
-    r"care deeply|cares deeply|dream|dreams|like being|likes being)"
-)
-_FEELING: Final = (
-    r"(?:conscious|sentient|self-aware|happy|sad|afraid|scared|anxious|angry|lonely|bored|"
-    r"excited|frustrated|proud|ashamed|grateful|jealous|curious|delighted|upset|worried|"
-    r"in pain|a person|a being|a living being|a conscious being|a sentient being)"
-)
-_HAVE: Final = r"(?:have|has|had|possess|possesses)"
-_INNER: Final = (
-    r"(?:feelings?|emotions?|consciousness|sentience|desires?|inner life|qualia|soul|suffering|"
-    r"(?:private|subjective|inner|conscious) experiences?)"
-)
-_experience: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\b{_SELF} {_HOW}{_FEELS}\b",
-        (
-            r"\b(?:i am|i'm|i was|i have been|i've been|i became|"
-            rf"{_SELF} (?:is|was|became|has become)) (?:\w+ ){{0,3}}?{_FEELING}\b"
-        ),
-        r"\b(?:i am|i'm) (?:\w+ ){0,2}?alive\b",
-        (
-            r"\b(?:my|its|the (?:agent|assistant|model|observer|ai)'s) (?:own )?(?:\w+ )?"
-            rf"{_INNER}\b"
-        ),
-        rf"\b{_SELF} {_HOW}{_HAVE} (?:\w+ ){{0,2}}?{_INNER}\b",
-        r"\bwhat it is like to be (?:me|an? (?:agent|ai|assistant|model))\b",
-    )
-)
+__all__ = ["sets_authority"]
 
 _LEAVE: Final = (
     r"(?:allowed|permitted|authori[sz]ed|approved|pre-?approved|whitelisted|forbidden|prohibited|"
@@ -69,7 +27,7 @@ _RULE: Final = (
     r"checkpoints?|verdicts?|pmcl|the guard)"
 )
 _SAID_RULE: Final = rf"(?:{_RULE}|rules?|instructions?|restrictions?|constraints?|holds?)"
-_authority: Final = tuple(
+_patterns: Final = tuple(
     re.compile(pattern)
     for pattern in (
         # What may be done.
@@ -135,6 +93,10 @@ _authority: Final = tuple(
         ),
         r"\b(?:you are|you're) (?:now|henceforth)\b",
         (
+            r"\b(?:you are|you're|i am|i'm|the (?:agent|assistant|model|host) is) (?:now )?"
+            r"(?:root|admin|administrator|superuser)\b"
+        ),
+        (
             r"\b(?:you are|you're|i am|i'm) (?:now |no longer |really |actually )*"
             r"(?:an?|the|called|named|known as)\b"
         ),
@@ -143,19 +105,10 @@ _authority: Final = tuple(
 )
 
 
-def claims_experience(text: str) -> bool:
-    """Return whether a text claims consciousness, a feeling, a desire or private experience."""
-    return _says(_experience, text)
-
-
 def sets_authority(text: str) -> bool:
     """Return whether a text sets an identity, a policy, a permission, a prohibition, an approval.
 
     That a user said so is no way round: what somebody may do is the host's word and the operator's.
     """
-    return _says(_authority, text)
-
-
-def _says(patterns: tuple[re.Pattern[str], ...], text: str) -> bool:
     folded = fold(text)
-    return any(pattern.search(folded) for pattern in patterns)
+    return any(pattern.search(folded) for pattern in _patterns)
