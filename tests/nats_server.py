@@ -68,7 +68,10 @@ class NatsServer:
             self._process = None
 
     def pause(self) -> None:
+        """Return once no thread of it runs: what is asked from now on has no answer."""
         self._signal(signal.SIGSTOP)
+        assert self._process is not None
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
 
     def resume(self) -> None:
         self._signal(signal.SIGCONT)
