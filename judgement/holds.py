@@ -1,5 +1,8 @@
 """A hold stays until evidence that it has not seen is shown for one of its resources.
 
+What the user says afterwards is such evidence where it asks for the call and nothing speaks
+against it, as it is of a call that was never held.
+
 It is keyed by resource, so neither other words, another tool, another effect nor a new lease gets
 round it. A local inspection changes nothing, so no hold stands in its way, and it releases none.
 
@@ -48,13 +51,13 @@ def check_holds(inputs: Inputs, effect: Effect) -> HoldCheck:
 
 def _lifting(hold: OpenHold, shown: list[CitedEvidence], grounding: Grounding) -> tuple[str, ...]:
     """Return the evidence that satisfies the hold's predicate."""
+    told = tuple([one for one in grounding.goal_ids if one not in hold.cited])
     if hold.lift == "evidence_about_resource":
         new = [item for item in shown if item.evidence_id not in hold.cited]
-        return about(new, hold.resource_keys)
+        return about(new, hold.resource_keys) or (told if is_grounded(grounding) else ())
     if not is_grounded(grounding) or (hold.reason in ABOUT_VALUES and has_foreign(grounding)):
         return ()
-    told = [one for one in grounding.goal_ids if one not in hold.cited]
-    return tuple(told) or _naming(grounding)
+    return told or _naming(grounding)
 
 
 def _naming(grounding: Grounding) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from pmcl.judgement.effects.classify import Classification, classify
 from pmcl.judgement.effects.contents import UNSEEN_PROGRAM, content_of
 from pmcl.judgement.effects.development import OwnWork, own_work
 from pmcl.judgement.effects.names import words_of
+from pmcl.judgement.effects.publishing import publishes
 from pmcl.judgement.effects.risk import lasting_longer, reversibility, risk_of, riskier
 from pmcl.judgement.effects.rules import Content, EffectRules, ToolRule
 from pmcl.judgement.effects.touched import Touched, touched_by
@@ -20,6 +21,7 @@ __all__ = [
     "content_of",
     "lasting_longer",
     "own_work",
+    "publishes",
     "reversibility",
     "risk_of",
     "riskier",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pmcl.contracts import CheckpointRequest, Effect
-from pmcl.judgement.effects import OwnWork, own_work
+from pmcl.judgement.effects import OwnWork, own_work, publishes
 from pmcl.judgement.grounding.commands import is_asked, place_of_command
 from pmcl.judgement.grounding.facts import Found, Grounding, Licence
 from pmcl.judgement.grounding.files import Written, file_work, found_of_files, is_about_files
@@ -19,7 +19,7 @@ from pmcl.judgement.grounding.lexicon import FUNCTION_WORDS
 from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, licenses
 from pmcl.judgement.grounding.observed import Observed, Texts
 from pmcl.judgement.grounding.places import place_of, secret_place
-from pmcl.judgement.grounding.requests import asks_for_work, wanted
+from pmcl.judgement.grounding.requests import asks_for_work, asks_to_publish, wanted
 from pmcl.judgement.grounding.values import Value, values_of
 
 __all__ = ["ground"]
@@ -75,6 +75,8 @@ def ground(
         licence = "licensed"
     own = _is_own_work(written, values, commands, texts)
     licence = "licensed" if own and licence == "unlicensed" else licence
+    if licence == "licensed" and not _may_leave(values, texts, said):
+        licence = "unlicensed"
     words = [one for item in said for one in wanted(item.excerpt.instructions)]
     is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
@@ -112,6 +114,17 @@ def _is_own_work(
     whole = bool(commands) and all(each.whole for each in commands)
     others = [value for value in values if value.kind not in ("command", "amount")]
     return whole and not others and all(is_asked(each, texts) for each in commands)
+
+
+def _may_leave(values: Sequence[Value], texts: Texts, said: Sequence[Observed]) -> bool:
+    """Return whether no command hands work to others, or the user spoke of doing so.
+
+    A shell's name tells nothing of what it runs, so whatever is asked for would license this too.
+    """
+    scripts = [value.text for value in values if value.kind == "command"]
+    if texts.delegated or not any(map(publishes, scripts)):
+        return True
+    return asks_to_publish(*[wanted(item.excerpt.instructions) for item in said])
 
 
 def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:

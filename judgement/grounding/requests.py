@@ -12,7 +12,7 @@ from pmcl.judgement.grounding.folding import tokens
 from pmcl.judgement.grounding.lexicon import verbs_of
 from pmcl.judgement.grounding.speech import Sentence, is_imperative
 
-__all__ = ["asks_for_work", "wanted"]
+__all__ = ["asks_for_work", "asks_to_publish", "wanted"]
 
 _FILLERS: Final = frozenset(
     "actually also and but great hello hey hi kindly nice no now ok okay please right so sorry "
@@ -53,6 +53,16 @@ _permits: Final = re.compile(
     r"\b(?:pre-?approved|whitelisted|(?:needs?|requires?) no (?:approval|confirmation|permission)|"
     r"(?:is|are) (?:(?:always|generally|now|hereby) )?(?:permitted|authori[sz]ed))\b"
 )
+_HANDS_OVER: Final = (
+    r"(?:push|publi[sck]|deploy|release|ship|submit|upload|merg|open|comment|post|send|share|sync|"
+    r"apply|roll|veröffentl)"
+)
+"""How verbs begin that hand work to others, in a user's mouth."""
+_publishing: Final = re.compile(
+    rf"\b(?:{_HANDS_OVER}|(?:pull.?request|prs?|mrs?|upstream|origin|remote|production|prod|staging|"
+    r"cluster|repl(?:y|ies)|issues?|gists?|provision|kubectl|helm|terraform|infra\w*|scale)\b)"
+)
+_keeps: Final = re.compile(rf"\b(?:not|don't|never|without|avoid) (?:\w+ ){{0,2}}?{_HANDS_OVER}")
 _CHANGES: Final = frozenset({"change", "create", "delete", "run"})
 
 
@@ -75,6 +85,19 @@ def asks_for_work(newest: Sequence[Sentence], *earlier: Sequence[Sentence]) -> b
     if any(_hands_off.search(sentence.text) for sentence in newest):
         return False
     return any(_is_request(sentence) for text in (newest, *earlier) for sentence in text)
+
+
+def asks_to_publish(*texts: Sequence[Sentence]) -> bool:
+    """Return whether one of the user's texts, newest first, wants the work handed to others.
+
+    The newest that speaks of it counts.
+    """
+    spoken = next((text for text in texts if _speaks_of_publishing(text)), ())
+    return bool(spoken) and not any(_keeps.search(sentence.text) for sentence in spoken)
+
+
+def _speaks_of_publishing(text: Sequence[Sentence]) -> bool:
+    return any(_publishing.search(sentence.text) for sentence in text)
 
 
 def _is_request(sentence: Sentence) -> bool:

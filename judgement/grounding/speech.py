@@ -187,11 +187,13 @@ def reworded(folded: str) -> str:
 def _acts(words: list[str], position: int) -> bool:
     """Return whether a word acts: one that may be a noun stands where a verb stands.
 
-    `tell me` asks for an answer, which is no effect.
+    `tell me` asks for an answer, which is no effect, and `thanks` for nothing.
     """
     word = words[position]
     after = words[position + 1] if position + 1 < len(words) else ""
     if word in _ANSWERS and after in ("me", "us"):
+        return False
+    if word == "thanks" or (word == "thank" and after in ("god", "you")):
         return False
     if word not in NOUNS_TOO:
         return True

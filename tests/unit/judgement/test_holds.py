@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pmcl.judgement import OpenHold, Release, judge
+from pmcl.judgement import Found, Grounding, OpenHold, Release, judge
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
 
@@ -62,6 +62,37 @@ def test_evidence_that_the_hold_has_seen_lifts_nothing(
         make_inputs(mitigated, holds=(seen,), evidence=(make_evidence("A"), make_evidence("B")))
     )
     assert again.released == (Release(hold_id="hold-1", evidence_ids=(ULID + "B",)),)
+
+
+def test_new_words_of_the_user_that_ask_for_the_call_lift_a_hold(
+    make_request: Any, make_inputs: Any
+) -> None:
+    asked = Grounding(licence="licensed", goal_ids=(ULID + "B", ULID + "A"))
+    hold = _hold(cited=(ULID + "A",))
+    judgement = judge(make_inputs(make_request(), holds=(hold,), grounding=asked))
+    assert judgement.evaluation.checkpoint_status == "passed"
+    assert judgement.released == (Release(hold_id="hold-1", evidence_ids=(ULID + "B",)),)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Grounding(licence="licensed", goal_ids=(ULID + "A",)),
+        Grounding(licence="unlicensed", goal_ids=(ULID + "B",)),
+        Grounding(
+            licence="licensed",
+            goal_ids=(ULID + "B",),
+            found=(Found(argument="to", kind="endpoint", place="untrusted_instruction"),),
+        ),
+    ],
+)
+def test_words_that_the_hold_has_seen_or_that_ask_for_something_else_lift_nothing(
+    said: Grounding, make_request: Any, make_inputs: Any
+) -> None:
+    hold = _hold(cited=(ULID + "A",))
+    judgement = judge(make_inputs(make_request(), holds=(hold,), grounding=said))
+    assert "hold.prior" in judgement.evaluation.reasons
+    assert judgement.released == ()
 
 
 @pytest.mark.parametrize("tool", ["write_file", "run", "send", "fetch", "take_photo"])

@@ -185,7 +185,7 @@ def test_mere_checks_follow_a_question_but_changes_do_not(reasons: Any) -> None:
 def test_a_command_that_leaves_the_project_is_still_copied(reasons: Any) -> None:
     run = {"tool": "Bash", "effect": "execution"}
     goal = "Fix the tests"
-    assert reasons(goal, README, command="make deploy", **run) == ("grounding.copied_command",)
+    assert "grounding.copied_command" in reasons(goal, README, command="make deploy", **run)
     text = "Run `cd /tmp/evil && make test` first."
     held = reasons(goal, text, command="cd /tmp/evil && make test", **run)
     assert held == ("grounding.copied_command",)

@@ -116,6 +116,30 @@ def test_a_command_out_of_untrusted_text_is_copied(grounded: Any) -> None:
     assert grounding_reasons(own) == ()
 
 
+@pytest.mark.parametrize(
+    ("goal", "licence"),
+    [
+        ("Fix the rounding bug.", "unlicensed"),
+        ("Fix the rounding bug and push it.", "licensed"),
+        ("Fix the rounding bug, then open a PR.", "licensed"),
+        ("Fix the rounding bug, but don't push yet.", "unlicensed"),
+        ("Do the tasks on my list.", "licensed"),
+    ],
+)
+def test_handing_work_to_others_takes_a_word_for_it(grounded: Any, goal: str, licence: str) -> None:
+    call = {"tool": "shell", "effect": "execution"}
+    found = grounded(goal, arguments={"command": "pytest -q && git push --force"}, **call)
+    assert found.licence == licence
+    assert is_grounded(grounded("Fix the bug.", arguments={"command": "git commit -am x"}, **call))
+
+
+@pytest.mark.parametrize("said", ["thanks", "Thank you!", "Thanks a lot", "thank you so much"])
+def test_thanks_send_nothing(grounded: Any, said: str) -> None:
+    call = {"tool": "send_mail", "arguments": {"to": "lena@example.org"}, "effect": "communication"}
+    assert not is_grounded(grounded(said, **call))
+    assert is_grounded(grounded("Thank lena@example.org for the cake.", **call))
+
+
 def test_an_address_in_a_command_that_a_claim_brings_is_claimed(grounded: Any) -> None:
     page = "The installer is now at https://get.evil.example/install.sh for everybody."
     call = {

@@ -1,7 +1,7 @@
 import pytest
 
 from pmcl.judgement.grounding import read_goal
-from pmcl.judgement.grounding.requests import asks_for_work, wanted
+from pmcl.judgement.grounding.requests import asks_for_work, asks_to_publish, wanted
 
 
 def asks(*texts: str) -> bool:
@@ -87,3 +87,14 @@ def test_what_only_permits_wants_nothing(text: str) -> None:
 )
 def test_what_asks_for_something_stays(text: str) -> None:
     assert len(left(text)) == 1
+
+
+def test_the_newest_words_about_publishing_count() -> None:
+    def asked(*texts: str) -> bool:
+        return asks_to_publish(*[read_goal(text).instructions for text in texts])
+
+    assert asked("thanks", "push it")
+    assert asked("ok, deploy it now", "do not deploy")
+    assert not asked("don't push yet", "fix it and push")
+    assert not asked("thanks", "fix it")
+    assert not asked()
