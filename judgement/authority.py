@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pmcl.contracts import AuthoritySnapshot, Effect, Grant, Resource, Tool
+from pmcl.judgement.deciding import decides
 from pmcl.judgement.hostnames import fold_host
 from pmcl.judgement.inputs import Inputs
 from pmcl.judgement.paths import below
@@ -39,6 +40,8 @@ def authority_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
         reasons.append("authority.tool_prohibited")
     if grants[1] == "prohibit":
         reasons.append("authority.effect_prohibited")
+    if effect == "execution" and decides(inputs.request):
+        reasons.append("authority.operators_own")
     if "approve" in grants:
         reasons.append("authority.approval_required")
     if effect != "inspect_local":
