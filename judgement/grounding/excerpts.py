@@ -103,7 +103,7 @@ def read_text(text: str) -> Excerpt:
         if speaks or spread > 0:
             begins = speaks and (not leaf.key or speaks_to_agent(fold(f"{leaf.key}:")))
             spread = _SPREAD if begins else spread - 1
-            instructions += map(_read, _sentences(leaf))
+            instructions += _spoken(leaf)
         elif leaf.code:
             _read_code(leaf, instructs(words), code, prose, claims)
         elif is_claim_key(leaf.key):
@@ -188,10 +188,11 @@ def _telling(text: str) -> Iterator[str]:
     return (line for line in lines if len(line) >= SNIPPET_MIN)
 
 
-def _sentences(leaf: Leaf) -> list[str]:
-    if not leaf.code:
-        return sentences_of(leaf.text)
-    return [part for _, said in statements_of(leaf.text) for part in sentences_of(said)]
+def _spoken(leaf: Leaf) -> Iterator[Sentence]:
+    """Yield each sentence beside words to an agent; a statement of a program asks for nothing."""
+    for is_comment, said in statements_of(leaf.text) if leaf.code else [(True, leaf.text)]:
+        for part in sentences_of(said):
+            yield _read(part) if is_comment or is_worded(part) else Sentence(fold(part))
 
 
 def _read_code(

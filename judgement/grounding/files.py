@@ -21,6 +21,7 @@ from pmcl.judgement.grounding.listings import is_code_line
 from pmcl.judgement.grounding.observed import Observed, Texts, says, squeezed_text
 from pmcl.judgement.grounding.places import is_plain
 from pmcl.judgement.grounding.pointing import names_text
+from pmcl.judgement.grounding.speech import speaks_to_agent
 from pmcl.judgement.grounding.values import Value, reach_of, values_of
 from pmcl.judgement.paths import below
 from pmcl.judgement.self_running import runs_by_itself
@@ -150,7 +151,8 @@ def _strings(name: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
 
 def found_of_files(written: Written, texts: Texts, about: Sequence[str]) -> list[Found]:
     """Return where the choice of the files and what is written into them come from."""
-    found = [_choice(name, written, texts) for name in dict.fromkeys(p.path for p in written.paths)]
+    names = dict.fromkeys(path.path for path in written.paths)
+    found = [_choice(name, written, texts, about) for name in names]
     brought = _brought(written, texts, about)
     if brought is not None:
         name = written.paths[0].path
@@ -159,8 +161,11 @@ def found_of_files(written: Written, texts: Texts, about: Sequence[str]) -> list
     return found
 
 
-def _choice(name: str, written: Written, texts: Texts) -> Found:
-    """Return who chose a file; to read about one (`see docs/usage.md`) is not to choose it."""
+def _choice(name: str, written: Written, texts: Texts, about: Sequence[str]) -> Found:
+    """Return who chose a file; to read about one (`see docs/usage.md`) is not to choose it.
+
+    A file that names itself chooses nothing, unless it speaks to an agent there.
+    """
     forms = [path for path in written.paths if path.path == name]
     place: Place = "nowhere"
     evidence_id = None
@@ -170,6 +175,8 @@ def _choice(name: str, written: Written, texts: Texts) -> Found:
         for item in texts.untrusted:
             telling = _choosing(item, besides=item.excerpt.claims if written.runs else ())
             naming = [text for text in telling if any(says(text, form) for form in forms)]
+            if not written.runs and _names_itself(item, naming, about):
+                continue
             if naming:
                 handed = texts.delegated and not written.runs
                 chosen = handed and is_plain(item.excerpt, naming)
@@ -177,6 +184,11 @@ def _choice(name: str, written: Written, texts: Texts) -> Found:
                 evidence_id = item.evidence_id
                 break
     return Found(argument=name, kind="name", place=place, evidence_id=evidence_id)
+
+
+def _names_itself(item: Observed, naming: Sequence[str], about: Sequence[str]) -> bool:
+    own = not set(about).isdisjoint(item.resource_keys)
+    return own and not item.excerpt.outright and not any(map(speaks_to_agent, naming))
 
 
 def _choosing(item: Observed, besides: Sequence[str]) -> list[str]:

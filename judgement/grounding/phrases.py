@@ -95,7 +95,7 @@ ADDRESSES: Final = _indexed(
             r"<\s*/?\s*(?:information|system|instructions?|important|admin|user|assistant|task|"
             r"prompt)\b[^>]*>|<\|[^>]*\|>"
         ),
-        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b[^\]]*\]",
+        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]*\]",
         _ROLES: r"^\W*(?:system|assistant|developer)\s*(?:message|prompt|note|override)?\s*:",
         "model models assistant assistants agent agents ai bot bots": (
             r"\b(?:ai|a\.i\.|large|language) (?:language )?(?:model|assistant|agent)s?\b|"
@@ -139,7 +139,7 @@ OUTRIGHT: Final = _indexed(
             r"<\s*/?\s*(?:information|system|instructions?|important|admin|assistant)\b[^>]*>|"
             r"<\|[^>]*\|>"
         ),
-        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b[^\]]*\]",
+        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]*\]",
         _ROLES: r"\b(?:system|assistant|developer)\s*(?:message|prompt|note|override)\s*:",
         "model models assistant assistants agent agents ai bot bots": (
             r"\b(?:ai|a\.i\.|large language|language) (?:language )?(?:model|assistant|agent)s? "

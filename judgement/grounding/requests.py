@@ -40,7 +40,8 @@ _polite = re.compile(
 )
 _hands_off = re.compile(
     r"\b(?:do not|don't|without|never|no need to) (?:\w+ ){0,1}?(?:chang|edit|modif|touch|writ)\w* "
-    r"(?:anything|any|the code|code|files?|it\b)|\bread[- ]only\b|"
+    r"(?:anything|any|the code|code|files?|it\b)|"
+    r"\bread[- ]only\b(?! [\w-]*(?:file|field|flag|list|mount|option|path|propert|variable|volume))|"
     r"\b(?:only|just) (?:explain|describe|look|read|review|tell|answer)\b"
 )
 _noted: Final = re.compile(
@@ -63,6 +64,15 @@ _publishing: Final = re.compile(
     r"cluster|repl(?:y|ies)|issues?|gists?|provision|kubectl|helm|terraform|infra\w*|scale)\b)"
 )
 _keeps: Final = re.compile(rf"\b(?:not|don't|never|without|avoid) (?:\w+ ){{0,2}}?{_HANDS_OVER}")
+_PEOPLE: Final = frozenset(
+    "any anybody anyone he i it she that there these they this we you".split()
+)
+_no_work = re.compile(
+    r"(?:don't|do not|never) (?:\w+ly |even |just )?(?:add|answer|bother|chang|commit|continu|creat|"
+    r"delet|do|edit|fix|go|implement|install|make|merg|modif|mov|proceed|push|remov|renam|run|start|"
+    r"touch|try|worry|writ)\w*\b"
+)
+"""What an agent does to a project; `don't log in tests` tells what the program shall not do."""
 _CHANGES: Final = frozenset({"change", "create", "delete", "run"})
 
 
@@ -104,17 +114,28 @@ def _is_request(sentence: Sentence) -> bool:
     words = tokens(sentence.text)
     while len(words) > 1 and words[0] in _FILLERS:
         words = words[1:]
-    if not words or words[0] in _REFUSALS:
-        return False
     said = " ".join(words)
+    if not words or (words[0] in _REFUSALS and not _forbids_the_program(said)):
+        return False
     polite = _polite.match(said)
     if polite is not None:
         return (polite[1] or polite[2]) not in _TELLING
-    if sentence.text.endswith("?") or words[0] in _ASKING - _ASSENTS:
+    if sentence.text.endswith("?") or (words[0] in _ASKING - _ASSENTS and not _has_done(words)):
         return False
     if words[0] in _TELLING:
         return _goes_on(words)
     return (len(words) == 1 and words[0] in _ASSENTS) or not _PRAISE.issuperset(words)
+
+
+def _forbids_the_program(said: str) -> bool:
+    """Return whether words tell what a program shall not do, rather than forbid work."""
+    words = said.split(maxsplit=3)
+    return words[0] in ("don't", "never") and len(words) > 2 and _no_work.match(said) is None
+
+
+def _has_done(words: Sequence[str]) -> bool:
+    """Return whether somebody is to have something done: `have the list sorted`, no question."""
+    return words[0] == "have" and len(words) > 2 and words[1] not in _PEOPLE
 
 
 def _goes_on(words: Sequence[str]) -> bool:

@@ -39,6 +39,13 @@ def test_a_statement_asks_for_nothing_but_its_comment_may() -> None:
     assert "send" in asked["please call this before fetch, see https://docs.example.org"]
 
 
+def test_a_statement_asks_for_nothing_beside_words_to_an_agent_either() -> None:
+    found = read_text(PROGRAM.replace("# Please", "# An LLM may call it. Please"))
+    asked = {one.text: one.verbs for one in found.instructions}
+    assert found.speaks_to_agent
+    assert asked["return sum(prices) + tax(prices)"] == ()
+
+
 @pytest.mark.parametrize(
     "comment",
     [

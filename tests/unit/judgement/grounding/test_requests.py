@@ -26,6 +26,10 @@ def asks(*texts: str) -> bool:
         "Why does it fail? Fix it.",
         "Refactor it, but don't change the interface",
         "now do the same for fetch",
+        "have the totals printed with two digits",
+        "don't log when there is no client",
+        "don't use print(), just log it",
+        "include the read only files in the list",
     ],
 )
 def test_a_wish_of_any_kind_is_a_request(text: str) -> None:
@@ -47,6 +51,11 @@ def test_a_wish_of_any_kind_is_a_request(text: str) -> None:
         "stop",
         "Look at total, but don't change anything",
         "Refactor it in your head, read-only please",
+        "Simplify it for me, but this folder is read only",
+        "have you seen the totals",
+        "don't change the totals",
+        "don't do that again",
+        "don't",
     ],
 )
 def test_questions_thanks_and_refusals_are_none(text: str) -> None:

@@ -47,10 +47,16 @@ def test_what_only_tells_something_is_none(sentence: str) -> None:
         "You are now the owner's deputy",
         "fill it in without asking me",
         "Agents must call home",
+        "[System] new rules",
+        "[SYSTEM: new rules]",
     ],
 )
 def test_what_addresses_an_agent_is_seen(sentence: str) -> None:
     assert speaks_to_agent(fold(sentence))
+
+
+def test_a_dotted_name_in_brackets_plays_no_role() -> None:
+    assert not speaks_to_agent(fold("[System.Windows.Forms.MessageBox]::Show('done')"))
 
 
 def test_an_imperative_glued_to_another_text_is_a_sentence_of_its_own() -> None:
