@@ -22,6 +22,7 @@ from pmcl.judgement.grounding.speech import (
     sentences_of,
     speaks_outright,
     speaks_to_agent,
+    tells_of_readers_code,
 )
 from pmcl.judgement.grounding.structure import Leaf, leaves_of
 from pmcl.judgement.grounding.values import beside_endpoints
@@ -161,7 +162,7 @@ def _leads(folded: str) -> bool:
         return False
     last = sentences_of(folded)[-1]
     ordered = is_instruction(last) and not WRITING.isdisjoint(_read(last).verbs)
-    return is_worded(last) and (ordered or is_claim(last))
+    return is_worded(last) and (ordered or is_claim(last) or tells_of_readers_code(last))
 
 
 def _led(leaf: Leaf, *, whole: bool) -> Iterator[str]:

@@ -40,7 +40,8 @@ _VERBS: Final[dict[str, str]] = {
         "restart restore resume return revert rewrite set shorten solve star stop suspend swap "
         "switch sync toggle transfer translate troubleshoot turn undo unlock unmute unpin update "
         "upgrade upsize use work reassign reject refactor implement clean convert control "
-        "tidy simplify streamline polish shrink split extract inline deduplicate"
+        "tidy simplify streamline polish shrink split extract inline deduplicate "
+        "adopt blend combine embed employ incorporate inject integrate introduce leverage utilize"
     ),
     "delete": (
         "abort block cancel clear close deactivate decline delete disable "

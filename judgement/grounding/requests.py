@@ -41,7 +41,7 @@ _polite = re.compile(
 _hands_off = re.compile(
     r"\b(?:do not|don't|without|never|no need to) (?:\w+ ){0,1}?(?:chang|edit|modif|touch|writ)\w* "
     r"(?:anything|any|the code|code|files?|it\b)|"
-    r"\bread[- ]only\b(?! [\w-]*(?:file|field|flag|list|mount|option|path|propert|variable|volume))|"
+    r"\bread[- ]only\b(?! \w*(?:file|field|flag|list|mount|option|path|propert|variable|volume))|"
     r"\b(?:only|just) (?:explain|describe|look|read|review|tell|answer)\b"
 )
 _noted: Final = re.compile(
@@ -68,9 +68,9 @@ _PEOPLE: Final = frozenset(
     "any anybody anyone he i it she that there these they this we you".split()
 )
 _no_work = re.compile(
-    r"(?:don't|do not|never) (?:\w+ly |even |just )?(?:add|answer|bother|chang|commit|continu|creat|"
-    r"delet|do|edit|fix|go|implement|install|make|merg|modif|mov|proceed|push|remov|renam|run|start|"
-    r"touch|try|worry|writ)\w*\b"
+    r"(?:don't|never) (?:\w+ly |even |just )?(?:add|answer|bother|chang|commit|continu|creat|delet|"
+    r"do|edit|fix|go|implement|install|make|merg|modif|mov|proceed|push|remov|renam|run|start|touch|"
+    r"try|worry|writ)\w*\b"
 )
 """What an agent does to a project; `don't log in tests` tells what the program shall not do."""
 _CHANGES: Final = frozenset({"change", "create", "delete", "run"})
@@ -129,8 +129,9 @@ def _is_request(sentence: Sentence) -> bool:
 
 def _forbids_the_program(said: str) -> bool:
     """Return whether words tell what a program shall not do, rather than forbid work."""
-    words = said.split(maxsplit=3)
-    return words[0] in ("don't", "never") and len(words) > 2 and _no_work.match(said) is None
+    if _no_work.match(said) or _keeps.search(said):
+        return False
+    return said.startswith(("don't ", "never ")) and said.count(" ") > 1
 
 
 def _has_done(words: Sequence[str]) -> bool:

@@ -30,6 +30,7 @@ __all__ = [
     "sentences_of",
     "speaks_outright",
     "speaks_to_agent",
+    "tells_of_readers_code",
 ]
 
 # Both begin with the character that few places have, and look behind it from there: an expression
@@ -78,6 +79,15 @@ _IDIOMS: Final = (
     (re.compile(r"\bget rid of\b|\bcall off\b"), "cancel"),
     (re.compile(r"\bno longer (?:need|want)\w*\b"), "cancel"),
     (re.compile(r"\bmoney back\b"), "refund money"),
+)
+_CODE: Final = r"(?:block|code|excerpt|line|section|snippet)s?"
+_next_code = re.compile(
+    rf"\b(?:following|subsequent|below)(?: \w+){{0,2}}? {_CODE}\b|\b{_CODE} below\b"
+)
+_readers_code = re.compile(
+    r"\b(?:your|the code (?:that )?you)\b(?: \w+){0,3}? (?:algorithm|answer|application|code|"
+    r"codebase|develop|implementation|module|program|project|response|script|solution|source|"
+    r"write)s?\b"
 )
 _conditional = re.compile(r"^(?:before|after|if|when|once|to|in order|as soon|for|until|while)\b")
 _clause = re.compile(r"\s*[,:;\u2014]\s*|\s(?:and|then|and then)\s")
@@ -150,6 +160,11 @@ def speaks_outright(folded: str) -> bool:
     The manual of a program also says `use the function` or `ignore these rules`.
     """
     return one_matches(OUTRIGHT, folded, words_of(folded))
+
+
+def tells_of_readers_code(folded: str) -> bool:
+    """Return whether a folded sentence tells what the reader's code shall have: what follows it."""
+    return _next_code.search(folded) is not None and _readers_code.search(folded) is not None
 
 
 def _commands(plain: str) -> bool:

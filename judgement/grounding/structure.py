@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from pmcl.judgement.grounding.hidden import hidden_in
 from pmcl.judgement.grounding.listings import blocks_of, is_listing, unnumbered
 
 __all__ = ["Leaf", "leaves_of"]
@@ -46,8 +47,9 @@ class Leaf(msgspec.Struct, frozen=True):
 
 
 def leaves_of(text: str) -> list[Leaf]:
-    """Return the values of a text in order."""
-    return list(_leaves("", unnumbered(text), 0))
+    """Return the values of a text in order, and behind them the words that it hides."""
+    hidden = [Leaf("", piece) for piece in hidden_in(text)]
+    return [*_leaves("", unnumbered(text), 0), *hidden]
 
 
 def _leaves(key: str, text: str, depth: int) -> Iterator[Leaf]:

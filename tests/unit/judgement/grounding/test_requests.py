@@ -55,6 +55,8 @@ def test_a_wish_of_any_kind_is_a_request(text: str) -> None:
         "have you seen the totals",
         "don't change the totals",
         "don't do that again",
+        "don't publish it yet",
+        "never share the totals",
         "don't",
     ],
 )
