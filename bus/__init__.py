@@ -51,6 +51,7 @@ from pmcl.bus.keys import (
 )
 from pmcl.bus.message import STREAM_SEQUENCE, Message
 from pmcl.bus.monitor import ailment, check_server, healthy, varz
+from pmcl.bus.moving import move_dead_letters
 from pmcl.bus.page import Page, Place, StoredMessage, find_place, read_page
 from pmcl.bus.pull import Delivery, PullConfig, pull
 from pmcl.bus.server import EmbeddedServer, run_server
@@ -142,6 +143,7 @@ __all__ = [
     "host_permissions",
     "intake_progress",
     "light_tasks",
+    "move_dead_letters",
     "observed_through",
     "open_connection",
     "prepare_server",

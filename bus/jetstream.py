@@ -16,6 +16,7 @@ from pmcl.contracts import BusError
 
 __all__ = [
     "API_TIMEOUT_S",
+    "MESSAGE_NOT_FOUND",
     "ConsumerState",
     "StreamState",
     "call",
@@ -27,10 +28,10 @@ __all__ = [
 ]
 
 API_TIMEOUT_S = 5.0
+MESSAGE_NOT_FOUND: Final = 10037
 
 _STREAM_NOT_FOUND = 10059
 _CONSUMER_NOT_FOUND = 10014
-_MESSAGE_NOT_FOUND = 10037
 _SEQUENCE_NOT_FOUND = 10043
 _AT_ONCE: Final = 64
 
@@ -145,7 +146,7 @@ async def stored_message(
     except StreamMissingError:
         return None
     except JetStreamError as error:
-        if error.code == _MESSAGE_NOT_FOUND:
+        if error.code == MESSAGE_NOT_FOUND:
             return None
         raise
     stored = answer["message"]
@@ -179,19 +180,27 @@ async def stored_messages(
     return [found[sequence] for sequence in range(first, last + 1)]
 
 
-async def delete_message(connection: Connection, name: str, sequence: int) -> None:
-    """The message is not in the stream any more, its bytes overwritten; one that is not is fine.
+async def delete_message(
+    connection: Connection, name: str, sequence: int, *, overwrite: bool
+) -> None:
+    """The message is not in the stream any more; one that is not is fine.
+
+    Args:
+        connection: may delete of the stream.
+        name: of the stream.
+        sequence: of the message.
+        overwrite: its bytes as well, for which the server writes all of its block, up to 8 MiB.
 
     Raises:
         BusError: no answer, or refused.
     """
-    asked = {"seq": sequence, "no_erase": False}
+    asked = {"seq": sequence, "no_erase": not overwrite}
     try:
         await call(connection, f"STREAM.MSG.DELETE.{name}", asked)
     except StreamMissingError:
         return
     except JetStreamError as error:
-        if error.code not in (_MESSAGE_NOT_FOUND, _SEQUENCE_NOT_FOUND):
+        if error.code not in (MESSAGE_NOT_FOUND, _SEQUENCE_NOT_FOUND):
             raise
 
 

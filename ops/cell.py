@@ -161,7 +161,7 @@ async def _working(
         requests = RequestLoop(working, units, commits, crew.requests, _limits(settings), signals)
         await requests.serve(tasks)
         start_tending(tasks, working, crew, cell.admin, signals)
-        tasks.start_soon(Eraser(settings.ledger_path, writer, units, cell.admin).run)
+        tasks.start_soon(Eraser(settings.ledger_path, writer, units, cell.connect).run)
         try:
             yield signals
         finally:

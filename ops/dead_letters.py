@@ -233,7 +233,7 @@ class _Redriving:
             report.repeats += 1
         if not report.dry_run:
             with anyio.CancelScope(shield=True):  # bounded by its own timeout
-                await delete_message(self._admin, DEADLETTERS, sequence)
+                await delete_message(self._admin, DEADLETTERS, sequence, overwrite=False)
         return True
 
 

@@ -7,6 +7,8 @@ message that was not dealt with: its number would be missing for ever.
 Source: SPEC B3; DESIGN section 6.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -20,8 +22,10 @@ from pmcl.bus import (
     DEADLETTERS,
     INTAKE,
     Connection,
+    Identity,
     Message,
     delete_message,
+    move_dead_letters,
     observed_through,
     stored_messages,
     stream_state,
@@ -29,7 +33,6 @@ from pmcl.bus import (
 from pmcl.contracts import BusError, DeadLetter, LedgerError, RefusedError, parse_subject
 from pmcl.ledger import erasures, ledger_config, payloads
 from pmcl.ledger.erasures import ErasureRow
-from pmcl.outbox import OpenAdmin
 from pmcl.store import Reader, Transaction, Writer, open_reader, open_writer
 from pmcl.workers import Units, end_erasure, erase_payloads
 
@@ -66,12 +69,12 @@ class Eraser:
         ledger: Path,
         writer: Writer,
         units: Units,
-        admin: OpenAdmin,
+        connect: Callable[[Identity], AbstractAsyncContextManager[Connection]],
     ) -> None:
         self._ledger = ledger
         self._writer = writer
         self._units = units
-        self._admin = admin
+        self._connect = connect
 
     async def run(self) -> None:
         """Look for erasures for ever."""
@@ -93,8 +96,9 @@ class Eraser:
         """
         async with open_reader(self._ledger) as reader:
             await self._payloads(reader, erasure)
-            async with self._admin() as admin:
+            async with self._connect("admin") as admin, self._connect("worker") as working:
                 messages = await self._intake(admin, reader, erasure)
+                await move_dead_letters(admin, working)  # those that were redriven leave bytes
                 messages += await self._dead_letters(admin, reader, erasure)
             await self._set_aside(reader)
         await self._writer.run(payloads.optimize_words)
@@ -121,7 +125,7 @@ class Eraser:
             last = min(first + _READ_ROWS - 1, state.last)
             messages = await stored_messages(admin, INTAKE, first, last)
             for place in await self._content(reader, erasure, messages):
-                await delete_message(admin, INTAKE, first + place)
+                await delete_message(admin, INTAKE, first + place, overwrite=True)
                 erased += 1
         return erased
 
@@ -135,7 +139,9 @@ class Eraser:
             letters = await stored_messages(admin, DEADLETTERS, first, last)
             messages = [None if letter is None else _inside(letter) for letter in letters]
             for place in await self._content(reader, erasure, messages):
-                await delete_message(admin, DEADLETTERS, first + place)
+                await delete_message(
+                    admin, DEADLETTERS, first + place, overwrite=True
+                )
                 erased += 1
         return erased
 

@@ -1,4 +1,4 @@
-"""A thousand dead letters are redriven, stopped half-way and gone on with: each once."""
+"""Ten thousand dead letters are redriven, stopped half-way and gone on with: each once."""
 
 from signal import SIGINT
 
@@ -16,11 +16,12 @@ from tests.acceptance.world import World
 
 pytestmark = pytest.mark.anyio
 
-LETTERS = 1_000
+LETTERS = 10_000
 RATE = 500
 AT_ONCE = 200
 UNDER_WAY = 16
 PATIENCE_S = 120
+DRY = ("deadletters", "redrive", "--limit", str(LETTERS), "--dry-run", "--json")
 REDRIVE = ("deadletters", "redrive", "--limit", str(LETTERS), "--rate", str(RATE), "--json")
 
 
@@ -73,6 +74,12 @@ async def test_letters_are_dealt_with_once_each(world: World) -> None:
     async with world.sidecar(), world.admin() as admin:
         await letters_of(world)
         assert await left(admin) == LETTERS
+
+        dry = await pmcl(*DRY, environment=environment, within_s=PATIENCE_S)
+        assert dry.code == 0, dry.stderr
+        would = msgspec.json.decode(dry.stdout)
+        assert (would["found"], would["done"], would["left"]) == (LETTERS, LETTERS, {})
+        assert (await left(admin), await count(world.ledger, "evidence")) == (LETTERS, 0)
 
         async def half_way() -> bool:
             return await count(world.ledger, "evidence") >= LETTERS // 2

@@ -7,7 +7,7 @@ import anyio.to_thread
 import msgspec
 import pytest
 
-from pmcl.bus import DEADLETTERS, INTAKE, stored_message
+from pmcl.bus import DEADLETTERS, INTAKE, delete_message, stored_message
 from pmcl.bus.jetstream import call
 from pmcl.contracts import (
     ContractError,
@@ -160,6 +160,32 @@ async def test_a_dead_letter_is_erased(office: Office) -> None:
             assert (left["messages"], left["first_seq"]) == (1, 2)
         assert await files(office, "n0") == {}
         assert await files(office, "n1") != {}
+
+
+async def test_what_a_redriven_letter_leaves_in_its_file_is_erased(office: Office) -> None:
+    async with office.sidecar() as cell:
+        async with office.host() as host:
+            (evidence_id,) = await observe(host, "n0")
+            await observe(host, "n1")
+        async with cell.admin() as admin, cell.connect("worker") as worker:
+            for sequence in (1, 2):
+                stored = await stored_message(admin, INTAKE, sequence)
+                assert stored is not None
+                letter = DeadLetter(
+                    subject=stored.subject, headers={}, payload=stored.data,
+                    reason="ValueError", attempts=5,
+                )  # fmt: skip
+                subject = "pmcl.v1.deadletter.observe"
+                await worker.request(subject, encode(letter), timeout_s=WITHIN_S)
+            await delete_message(admin, DEADLETTERS, 1, overwrite=False)  # as a redrive does
+            assert any("DEADLETTERS" in name for name in await files(office, "n0"))
+
+            await erase(office, "s", None, evidence_id)
+
+            left = (await call(admin, f"STREAM.INFO.{DEADLETTERS}"))["state"]
+            assert left["messages"] == 1
+        assert await files(office, "n0") == {}
+        assert any("DEADLETTERS" in name for name in await files(office, "n1"))
 
 
 async def test_an_erased_payload_that_is_still_there_is_a_fault(office: Office) -> None:

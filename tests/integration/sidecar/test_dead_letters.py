@@ -124,7 +124,7 @@ async def test_a_redrive_that_was_broken_off_does_nothing_twice(
     wanted = Wanted(reason="ZeroDivisionError")
     report = RedriveReport()
 
-    async def dies(*_: Any) -> None:
+    async def dies(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
     # Between the commit and the deletion: the worst moment.
