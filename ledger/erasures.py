@@ -21,6 +21,7 @@ __all__ = [
     "find",
     "first_open",
     "gone",
+    "is_known",
     "kept",
     "keys_of",
     "listed",
@@ -79,6 +80,11 @@ def first_open(tx: Transaction) -> ErasureRow | None:
     """Return the oldest erasure that has not ended."""
     row = tx.one(_queries.first_open)
     return None if row is None else _row(row)
+
+
+def is_known(tx: Transaction, scope: str, host: str | None) -> bool:
+    """Return whether a host of the scope, or this one, ever began or sent a message."""
+    return tx.one(_queries.is_known, scope=scope, host=host) is not None
 
 
 def counts(tx: Transaction, scope: str, host: str | None) -> tuple[int, int]:

@@ -103,6 +103,14 @@ SELECT p.payload AS place, p.id, p.told IS NULL AND p.scope = :scope AND EXISTS 
 ) AS names
 FROM payloads AS p WHERE p.payload > :after ORDER BY p.payload LIMIT :max_rows;
 
+-- name: is_known
+SELECT host FROM leases WHERE scope = :scope AND (:host IS NULL OR host = :host)
+UNION ALL
+SELECT host FROM inbox_watermarks WHERE scope = :scope AND (:host IS NULL OR host = :host)
+UNION ALL
+SELECT host FROM inbox_beyond WHERE scope = :scope AND (:host IS NULL OR host = :host)
+LIMIT 1;
+
 -- name: counts
 SELECT (SELECT count(*) FROM evidence
         WHERE scope = :scope AND (:host IS NULL OR host = :host) AND erased = 0) AS observations,

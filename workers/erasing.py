@@ -36,10 +36,14 @@ def begin_erasure(asked: EraseContent, unit: UnitOfWork) -> Decision:
 
     Raises:
         UnknownEvidenceError: single observations are named, and one is not of the scope.
-        ContractError: a host beside single observations.
+        ContractError: a host beside single observations, or nobody of this name ever spoke.
     """
     if asked.evidence_ids and asked.host is not None:
         raise ContractError("$.host", asked.host, "none beside single observations")
+    if not erasures.is_known(unit.tx, asked.scope, None):
+        raise ContractError("$.scope", asked.scope, "a scope that the ledger knows")
+    if not erasures.is_known(unit.tx, asked.scope, asked.host):
+        raise ContractError("$.host", asked.host, f"a host of {asked.scope} that the ledger knows")
     known = evidence.cited(unit.tx, asked.scope, asked.evidence_ids)
     observations: int = sum(not one.erased for one in known)
     evaluations: int | None = None

@@ -139,9 +139,7 @@ class Eraser:
             letters = await stored_messages(admin, DEADLETTERS, first, last)
             messages = [None if letter is None else _inside(letter) for letter in letters]
             for place in await self._content(reader, erasure, messages):
-                await delete_message(
-                    admin, DEADLETTERS, first + place, overwrite=True
-                )
+                await delete_message(admin, DEADLETTERS, first + place, overwrite=True)
                 erased += 1
         return erased
 

@@ -64,6 +64,13 @@ async def left(admin: Connection) -> int:
     return state.messages
 
 
+async def rehearse(environment: dict[str, str]) -> None:
+    dry = await pmcl(*DRY, environment=environment, within_s=PATIENCE_S)
+    assert dry.code == 0, dry.stderr
+    would = msgspec.json.decode(dry.stdout)
+    assert (would["found"], would["done"], would["left"]) == (LETTERS, LETTERS, {})
+
+
 async def test_letters_are_dealt_with_once_each(world: World) -> None:
     environment = {
         **world.environment,
@@ -75,10 +82,7 @@ async def test_letters_are_dealt_with_once_each(world: World) -> None:
         await letters_of(world)
         assert await left(admin) == LETTERS
 
-        dry = await pmcl(*DRY, environment=environment, within_s=PATIENCE_S)
-        assert dry.code == 0, dry.stderr
-        would = msgspec.json.decode(dry.stdout)
-        assert (would["found"], would["done"], would["left"]) == (LETTERS, LETTERS, {})
+        await rehearse(environment)
         assert (await left(admin), await count(world.ledger, "evidence")) == (LETTERS, 0)
 
         async def half_way() -> bool:

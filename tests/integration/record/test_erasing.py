@@ -222,6 +222,13 @@ async def test_a_dry_run_counts_and_changes_nothing(office: Office) -> None:
 
 async def test_what_is_not_known_is_refused(office: Office) -> None:
     async with office.sidecar():
+        async with office.host() as host:
+            await observe(host, "n0")
+        with pytest.raises(ContractError, match=r"scope.*'other'.*a scope that"):
+            await ask_erasure(office.settings, "other", None, (), dry_run=False)
+        with pytest.raises(ContractError, match=r"host.*'nobody'.*a host of s"):
+            await ask_erasure(office.settings, "s", "nobody", (), dry_run=False)
+        assert await list_erasures(office.settings) == []
         with pytest.raises(UnknownEvidenceError):
             await ask_erasure(
                 office.settings, "s", None, ("01ARZ3NDEKTSV4RRFFQ69G5FAV",), dry_run=False
