@@ -115,6 +115,7 @@ class Host:
             ObservationLostError: it was not stored in time, as far as is known. Should it have
                 been, the ledger still does not count it.
             HostError: the host's file is full.
+            LedgerError: it was sent, and then the host's file could not be written; it may count.
         """
         (evidence_id,) = await self.observe_many([fields])
         return evidence_id
@@ -243,6 +244,7 @@ async def _close(session: Session) -> None:
     """Close open verdicts and give the last outcomes their time."""
     with anyio.move_on_after(session.config.close_ms / 1000, shield=True):
         try:
+            await session.unrecorded.record()
             await session.outstanding.close(ended_s=float("inf"))
             if session.connection.ready:
                 await session.delivery.sent(session.config.close_ms / 1000)

@@ -14,6 +14,7 @@ from pmcl.hosts.clock import now_s, wall_ms
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.intake import Numbered, store_each
 from pmcl.hosts.kept import KeptObservations
+from pmcl.hosts.unrecorded import UnrecordedResults
 from pmcl.outbox import HostFile, PendingMessage
 
 __all__ = ["Delivery"]
@@ -35,11 +36,13 @@ class Delivery:
         file: HostFile,
         config: HostConfig,
         kept: KeptObservations,
+        unrecorded: UnrecordedResults,
     ) -> None:
         self._connection = connection
         self._file = file
         self._config = config
         self._kept = kept
+        self._unrecorded = unrecorded
         self._missing: tuple[int, ...] = ()
         self._missing_since: dict[int, float] = {}
         self._wanted = anyio.Event()
@@ -92,13 +95,14 @@ class Delivery:
             self._wanted = anyio.Event()
 
     async def look(self) -> None:
-        """Sweep and take in a receipt when it is time, send what is due.
+        """Write what is unrecorded, sweep and take in a receipt when it is time, send what is due.
 
         Raises:
             BusError: a message was not acknowledged; what was is noted.
             LedgerError: the file failed.
         """
         self._begun += 1
+        await self._unrecorded.record()
         if now_s() >= self._swept_s + self._config.sweep_ms / 1000:
             await self._sweep()
         if now_s() >= self._receipted_s + _RECEIPT_S:

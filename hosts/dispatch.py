@@ -150,7 +150,9 @@ class Dispatch:
         """Record the result, and give it a moment to reach the bus.
 
         Raises:
-            HostError, LedgerError: it could not be recorded, or the claim was closed elsewhere.
+            HostError: the claim was closed elsewhere.
+            LedgerError: the file could not be written for 5 s; the result is kept in memory, and is
+                recorded as soon as it can.
         """
         self._run.end(error)
         await self._record(error)
@@ -217,6 +219,8 @@ class Dispatch:
                 await self._finish(result)
         except (HostError, LedgerError) as failure:
             log.error("dispatch.unrecorded", call=self._verdict.call_id, reason=str(failure))
+            if isinstance(failure, LedgerError):
+                self._session.unrecorded.add(self._verdict.call_id, result)
             if error is None:
                 raise
         self._session.delivery.wake()

@@ -5,7 +5,7 @@ Source: SPEC B1, G1; DESIGN section 2, a host's watermark.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Required, TypedDict
+from typing import Any, Literal, NamedTuple, Required, TypedDict
 
 import anyio
 import structlog
@@ -14,6 +14,7 @@ from ulid_transform import bytes_to_ulid, ulid_now
 from pmcl.bus import INTAKE, Outgoing, publish_batch
 from pmcl.contracts import (
     BusError,
+    LedgerError,
     Observation,
     Resource,
     TrustLabel,
@@ -61,6 +62,11 @@ class ObservationFields(TypedDict, total=False):
     observed_at: int
 
 
+class _Lost(NamedTuple):
+    keys: Sequence[str]
+    reason: str
+
+
 class Observer:
     """Sends observations of one host."""
 
@@ -75,6 +81,7 @@ class Observer:
             DetectorMissingError: one may hold a secret that nothing here would find; none was sent.
             ObservationLostError: some, or all, were not stored in time.
             HostError: the host's file is full.
+            LedgerError: the host's file could not be written after some had been sent.
         """
         ends_s = now_s() + self._session.config.observe_ms / 1000
         generation = await self._generation(observed, ends_s)
@@ -84,10 +91,10 @@ class Observer:
         for start in range(0, len(made), _AT_ONCE):
             part = made[start : start + _AT_ONCE]
             lost = await self._store(part, ends_s)
-            evidence_ids += [each.evidence_id for each, _ in part if each.key not in lost]
-            if lost:
-                keys = (*lost, *(each.key for each, _ in made[start + _AT_ONCE :]))
-                raise ObservationLostError(keys, tuple(evidence_ids), "not acknowledged in time")
+            evidence_ids += [each.evidence_id for each, _ in part if each.key not in lost.keys]
+            if lost.keys:
+                keys = (*lost.keys, *(each.key for each, _ in made[start + _AT_ONCE :]))
+                raise ObservationLostError(keys, tuple(evidence_ids), lost.reason)
         return evidence_ids
 
     async def _generation(self, observed: Sequence[ObservationFields], ends_s: float) -> int:
@@ -113,10 +120,13 @@ class Observer:
         named = f"{credentials.scope}/{credentials.host}/{key}"
         return bytes_to_ulid(bytes.fromhex(sha256(named.encode()))[:16])
 
-    async def _store(self, part: Sequence[tuple[Observation, bytes]], ends_s: float) -> list[str]:
-        """Store a part and return the keys of what was lost."""
+    async def _store(self, part: Sequence[tuple[Observation, bytes]], ends_s: float) -> _Lost:
+        """Store a part and return what was lost."""
         deadline_ms = wall_ms() + int(max(0.0, ends_s - now_s()) * 1000) + _GRACE_MS
-        first = await self._session.file.reserve(len(part), deadline_ms)
+        try:
+            first = await self._session.file.reserve(len(part), deadline_ms)
+        except LedgerError as error:  # nothing was sent without a number
+            return _Lost([observation.key for observation, _ in part], str(error))
         subject, epoch = self._session.config.subject("observation"), self._session.file.epoch
         messages = [
             Numbered(subject, epoch, number, body)
@@ -130,11 +140,12 @@ class Observer:
         finally:
             if len(kept) < len(part):
                 await self._void([m.number for m in messages if m.number not in kept])
-        return [
+        lost = [
             observation.key
             for number, (observation, _) in enumerate(part, start=first)
             if number not in kept
         ]
+        return _Lost(lost, "not acknowledged in time")
 
     async def _send(self, messages: Sequence[Numbered], ends_s: float) -> list[int]:
         """Send until all are stored or the time is over; return the numbers of what is stored."""

@@ -11,6 +11,7 @@ from pmcl.hosts.clock import wall_ms
 from pmcl.hosts.config import HostConfig
 from pmcl.hosts.delivery import Delivery
 from pmcl.hosts.kept import KeptObservations
+from pmcl.hosts.unrecorded import UnrecordedResults
 from pmcl.outbox import HostFile, open_host_file
 
 __all__ = ["Receipts", "resend"]
@@ -38,7 +39,8 @@ async def resend(config: HostConfig, receipts: Receipts | None) -> tuple[int, in
         open_connection(config.credentials.connection_config()) as connection,
     ):
         await connection.wait_ready(_CONNECT_S)
-        await Delivery(connection, file, config, KeptObservations()).look()
+        kept, unrecorded = KeptObservations(), UnrecordedResults(file)
+        await Delivery(connection, file, config, kept, unrecorded).look()
         sent = await _waiting(file)
         with anyio.move_on_after(_RECEIPT_S):
             while receipts is not None and await _waiting(file):

@@ -6,6 +6,7 @@ from pmcl.hosts.delivery import Delivery
 from pmcl.hosts.kept import KeptObservations
 from pmcl.hosts.lease import LeaseKeeper
 from pmcl.hosts.outstanding import OutstandingVerdicts
+from pmcl.hosts.unrecorded import UnrecordedResults
 from pmcl.outbox import HostFile
 
 __all__ = ["Session"]
@@ -19,7 +20,8 @@ class Session:
         self.connection = connection
         self.file = file
         self.kept = KeptObservations()
-        self.delivery = Delivery(connection, file, config, self.kept)
+        self.unrecorded = UnrecordedResults(file)
+        self.delivery = Delivery(connection, file, config, self.kept, self.unrecorded)
         self.keeper = LeaseKeeper(
             connection, config, lambda: (file.epoch, file.watermark), self.delivery.received
         )

@@ -28,7 +28,7 @@ from pmcl.outbox.boot import boot_id
 from pmcl.outbox.host_mark import HostMark, open_mark
 from pmcl.outbox.host_units import Claim, Kind, queries
 from pmcl.outbox.owners import has_siblings, is_gone, opening, own
-from pmcl.store import StoreConfig, Transaction, Writer, open_writer
+from pmcl.store import StoreConfig, StoreUnavailableError, Transaction, Writer, open_writer
 
 __all__ = [
     "Claim",
@@ -301,12 +301,15 @@ async def open_host_file(
         version=_VERSION,
         shared=True,
     )
-    _make(path)
     async with AsyncExitStack() as stack:
-        owner = stack.enter_context(own(path))
-        async with opening(path):
-            mark = stack.enter_context(open_mark(path))
-            writer = await stack.enter_async_context(open_writer(config))
+        try:
+            _make(path)
+            owner = stack.enter_context(own(path))
+            async with opening(path):
+                mark = stack.enter_context(open_mark(path))
+                writer = await stack.enter_async_context(open_writer(config))
+        except OSError as error:
+            raise StoreUnavailableError(path, error.strerror or str(error)) from error
         host_file = HostFile(writer, mark, path, owner, now_ms)
         await host_file.load()
         yield host_file

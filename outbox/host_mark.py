@@ -58,7 +58,9 @@ def open_mark(host_file: Path) -> Iterator[HostMark]:
     path = host_file.with_name(f"{host_file.name}.mark")
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
-        os.ftruncate(descriptor, _fields.size)
+        if os.fstat(descriptor).st_size < _fields.size:
+            # Written and not only made longer: a map of a hole kills the process on a full disk.
+            os.pwrite(descriptor, bytes(_fields.size), 0)
         with mmap.mmap(descriptor, _fields.size) as shared:
             yield HostMark(shared)
     finally:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from pmcl.contracts import Resource
+from pmcl.contracts import LedgerError, Resource
 from pmcl.hosts import (
     DispatchRefusedError,
     Host,
@@ -59,6 +59,8 @@ class Load:
             self.acked += await self._host.observe_many(fields)
         except ObservationLostError as lost:
             self.acked += lost.stored
+        except LedgerError:
+            return  # sent, perhaps stored, never acknowledged
 
     async def _act(self, number: int) -> None:
         proposal = reading(f"/work/{number}")
@@ -68,8 +70,8 @@ class Load:
         try:
             async with self._host.dispatch(verdict, proposal):
                 self.used.append(verdict.claim_id)
-        except DispatchRefusedError:
-            return  # the lease or the verdict was over
+        except (DispatchRefusedError, LedgerError):
+            return  # the lease or the verdict was over, or the host's file is not to be written
 
 
 @asynccontextmanager

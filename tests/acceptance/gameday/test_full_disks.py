@@ -12,13 +12,14 @@ from urllib.request import urlopen
 import anyio.to_thread
 import pytest
 
-from pmcl.hosts import Host, ObservationLostError
+from pmcl.contracts import LedgerError
+from pmcl.hosts import Host, ObservationLostError, Proposal, Verdict
 from tests.acceptance.facts import log_is_the_journal, until
 from tests.acceptance.gameday.disk import Disk, small_disk
 from tests.acceptance.gameday.station import Station
 from tests.acceptance.gameday.whole import expect_whole
 from tests.acceptance.load import Load, loading
-from tests.acceptance.world import deleting
+from tests.acceptance.world import about, deleting, reading
 
 pytestmark = pytest.mark.anyio
 
@@ -94,3 +95,44 @@ async def test_a_server_that_cannot_store_takes_nothing_in_until_there_is_room(
             disk.make_room()
             await expect_recovered(station, load)
             assert len(station.logged("server.restarting")) == 1
+
+
+async def test_a_host_that_cannot_write_runs_nothing_and_keeps_what_came_of_a_call(
+    station: Station, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ran when the disk became full has its true outcome; nothing else was begun."""
+    monkeypatch.setattr("pmcl.hosts.dispatch._RECORD_S", 0.2)
+    with small_disk(station.settings.state_dir / "hosts", 4) as disk:
+        async with (
+            station.up(),
+            Host.connect(station.host("b")) as other,
+            loading(station.host()) as load,
+        ):
+            seen = await other.observe(source="ls", summary="x", resources=(about("/work/x"),))
+            await load.grows(acked=100, used=1)
+            inspection = reading("/work/y")
+            began = await other.check(inspection)
+            proposal = deleting("/work/x", seen)
+            passed = await until(lambda: passes(other, proposal))
+            with pytest.raises(LedgerError, match=f"{disk.path}.*disk is full"):
+                async with other.dispatch(began, inspection):
+                    disk.fill()
+            with pytest.raises(LedgerError, match=f"{disk.path}.*disk is full"):
+                await other.dispatch(passed, proposal).__aenter__()
+            with pytest.raises(ObservationLostError, match=f"{disk.path}.*disk is full"):
+                await other.observe(source="ls", summary="there is no room")
+            with pytest.raises(LedgerError, match=str(disk.path)):
+                await Host.connect(station.host("b", state_dir=disk.path / "new")).__aenter__()
+            await expect_told(station, "hosts", disk)
+            disk.make_room()
+            load.used.append(began.claim_id)
+            await expect_recovered(station, load)
+        (outcome,) = await station.rows(
+            "SELECT status FROM outcomes WHERE evaluation_id = :id", id=began.claim_id
+        )
+        assert outcome["status"] == "succeeded"
+
+
+async def passes(host: Host, proposal: Proposal) -> Verdict | None:
+    verdict = await host.check(proposal)
+    return verdict if verdict.status == "passed" else None

@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from ulid_transform import ulid_now
 from pmcl.contracts import (
     AuditReceipt,
     HostError,
+    LedgerError,
     Outcome,
     Received,
     Void,
@@ -450,3 +453,17 @@ async def test_alone_until_another_process_opens_the_file(tmp_path: Path) -> Non
             assert not file.is_alone()
             assert not other.is_alone()
         assert file.is_alone()
+
+
+async def test_a_mark_that_does_not_fit_on_the_disk_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mapped over a hole instead, the first write to it would kill the process."""
+
+    def full(descriptor: int, data: bytes, offset: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(LedgerError, match="No space left on device"):
+        async with open_host_file(tmp_path / "s.a.sqlite"):
+            pass
