@@ -49,9 +49,11 @@ def use_state_dir(path: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise StateDirInUseError(path, _pid(path)) from error
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        try:
+            os.ftruncate(file.fileno(), 0)
+            os.write(file.fileno(), str(os.getpid()).encode())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, file.name) from error
         yield
 
 

@@ -2,7 +2,8 @@
 
 A unit that raises is undone by its savepoint. SQLite itself may roll the whole transaction back (a
 full disk, an interrupt); then no unit of the group counts and each runs again in a transaction of
-its own, so that one unit cannot take the others with it.
+its own, so that one unit cannot take the others with it. Where several in a row are lost alone as
+well, the rest are refused untried: a full disk must not keep the writer busy with what fails.
 """
 
 import asyncio
@@ -23,6 +24,9 @@ from pmcl.store.turns import Turns
 __all__ = ["Committer", "Done", "Job"]
 
 log = structlog.get_logger()
+
+_LOST_MAX = 3
+"""So many units alone, one after the other, and it is not the units: the disk takes none."""
 
 
 class Job(NamedTuple):
@@ -102,23 +106,32 @@ class Committer:
                 return self._commit(jobs)
         except _GroupLostError as lost:
             if len(jobs) == 1:
-                return [self._refused(jobs[0], lost)]
+                return self._refused(jobs, lost)
         except (LedgerError, sqlite3.Error) as error:
             # No transaction could begin, and so none could for each job alone.
-            return [self._refused(job, error) for job in jobs]
-        return [self._commit_alone(job) for job in jobs]
+            return self._refused(jobs, error)
+        return self._commit_each(jobs)
 
-    def _commit_alone(self, job: Job) -> Done:
-        try:
-            with self._turns:
-                return self._commit([job])[0]
-        except (_GroupLostError, LedgerError, sqlite3.Error) as error:
-            return self._refused(job, error)
+    def _commit_each(self, jobs: list[Job]) -> list[Done]:
+        """Commit each alone; where one after the other is lost, the rest would be as well."""
+        done: list[Done] = []
+        lost = 0
+        for job in jobs:
+            try:
+                with self._turns:
+                    done += self._commit([job])
+                lost = 0
+            except (_GroupLostError, LedgerError, sqlite3.Error) as error:
+                lost += 1
+                if lost == _LOST_MAX:
+                    return done + self._refused(jobs[len(done) :], error)
+                done += self._refused([job], error)
+        return done
 
-    def _refused(self, job: Job, error: Exception) -> Done:
-        reason = str(error.__cause__ or error)
-        log.warning("store.commit_failed", path=str(self._config.path), reason=reason)
-        return Done(job.future, None, StoreUnavailableError(self._config.path, reason))
+    def _refused(self, jobs: list[Job], error: Exception) -> list[Done]:
+        path, reason = self._config.path, str(error.__cause__ or error)
+        log.warning("store.commit_failed", path=str(path), reason=reason, units=len(jobs))
+        return [Done(job.future, None, StoreUnavailableError(path, reason)) for job in jobs]
 
     def _commit(self, jobs: list[Job]) -> list[Done]:
         connection = self._open()

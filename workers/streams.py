@@ -32,6 +32,7 @@ log = structlog.get_logger()
 
 _ATTEMPTS: Final = 5
 _RETRY_MS: Final = 200
+_DOUBLED_MAX: Final = 4
 _REPAIR_MS: Final = 5_000
 _STORE_TIMEOUT_S: Final = 5.0
 _UNNUMBERED: Final = "unnumbered"
@@ -74,9 +75,14 @@ class StreamHandler:
     async def _process_once(self, delivery: Delivery, key: tuple[str, int]) -> Settlement:
         try:
             return await self.process(delivery.message)
-        except (StoreBusyError, StoreUnavailableError) as error:
+        except StoreBusyError as error:
             log.warning("stream.postponed", worker=self.worker.name, error=type(error).__name__)
             return Retry(_RETRY_MS)
+        except StoreUnavailableError as error:
+            log.warning("stream.postponed", worker=self.worker.name, error=type(error).__name__)
+            # All that wait would else try as fast as they can, beside the verdicts.
+            doubled = min(delivery.attempt - 1, _DOUBLED_MAX)
+            return Retry(_RETRY_MS * 2**doubled)
         except DetectorMissingError as error:
             log.warning("stream.postponed", worker=self.worker.name, error=type(error).__name__)
             return Retry(_REPAIR_MS)

@@ -5,6 +5,7 @@ Source: DESIGN section 3; SPEC J.
 
 import json
 from http.client import HTTPResponse
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -64,6 +65,41 @@ async def expect_recovered(station: Station, load: Load) -> None:
     await expect_whole(station, load.acked, load.used)
     async with station.admin() as admin:
         await log_is_the_journal(station.ledger, admin)
+
+
+async def test_a_ledger_that_cannot_grow_judges_nothing_and_takes_it_all_in_later(
+    tmp_path: Path,
+) -> None:
+    """Streams and hosts have room: what is acknowledged meanwhile waits in INTAKE."""
+    state = tmp_path / "state"
+    with (
+        small_disk(state, 64) as disk,
+        small_disk(state / "nats", 256),
+        small_disk(state / "hosts", 16),
+    ):
+        station = Station(tmp_path)
+        async with (
+            station.up(),
+            Host.connect(station.host("b")) as other,
+            loading(station.host()) as load,
+        ):
+            await load.grows(acked=100, used=1)
+            disk.fill()
+            await until(lambda: unavailable(other))
+            assert not (await parts(station))["writer"]
+            await load.grows(acked=200)
+            await expect_told(station, "ledger", disk)
+            assert await unavailable(other)
+            (failed, *_) = station.logged("store.commit_failed")
+            assert failed["path"] == str(station.ledger)
+            assert "disk is full" in failed["reason"]
+            disk.make_room()
+            await expect_recovered(station, load)
+
+
+async def unavailable(host: Host) -> bool:
+    """Whether a change is held because the ledger cannot be written."""
+    return (await host.check(deleting("/work/x"))).reasons == ("degraded.ledger_unavailable",)
 
 
 async def test_a_server_that_cannot_store_takes_nothing_in_until_there_is_room(

@@ -48,6 +48,28 @@ async def test_a_full_file_fails_its_unit_and_no_other(config: StoreConfig) -> N
         assert await writer.run(note(2, BIG)) == 2
 
 
+async def test_units_behind_several_that_were_lost_are_refused_untried(
+    config: StoreConfig,
+) -> None:
+    runs: list[int] = []
+
+    def big(identity: int) -> Callable[[Transaction], Any]:
+        def unit(tx: Transaction) -> int:
+            runs.append(identity)
+            return int(note(identity, BIG)(tx))
+
+        return unit
+
+    async with open_writer(config) as writer:
+        await writer.run(note(0))
+        await writer.run(lambda tx: limit_pages(tx, 2))
+        results = await together(writer, *map(big, range(1, 9)))
+        assert all(isinstance(result, StoreUnavailableError) for result in results)
+        assert runs == [1, 1, 2, 3]  # in the group, and then each alone
+        await writer.run(lambda tx: limit_pages(tx, 10_000))
+        assert await together(writer, *map(big, range(1, 9))) == list(range(1, 9))
+
+
 async def test_a_unit_that_goes_on_after_a_lost_transaction_writes_nothing(
     config: StoreConfig,
 ) -> None:

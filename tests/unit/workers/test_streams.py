@@ -17,7 +17,7 @@ from pmcl.contracts import (
     encode,
 )
 from pmcl.outbox import UnitOfWork
-from pmcl.store import StoreBusyError
+from pmcl.store import StoreBusyError, StoreUnavailableError
 from pmcl.workers import (
     Decision,
     Incoming,
@@ -171,6 +171,19 @@ async def test_a_retried_message_leaves_nothing_and_comes_again(
     worker.settlement = None
     await handler.handle(delivery)
     assert wire.published[-1][1] == b"+ACK"
+
+
+async def test_what_the_ledger_cannot_take_comes_again_later_each_time(
+    ledger: Ledger, desk: Desk, handler: StreamHandler, worker: _Scripted
+) -> None:
+    worker.error = StoreUnavailableError(ledger.writer._config.path, "disk is full")
+    delivery, wire = ledger.delivery(_message(desk))
+    for attempt in (1, 2, 3, 50):
+        delivery.attempt = attempt
+        await handler.handle(delivery)
+    delays = [msgspec.json.decode(word.removeprefix(b"-NAK ")) for _, word in wire.published]
+    assert [each["delay"] // 1_000_000 for each in delays] == [200, 400, 800, 3200]
+    assert ledger.wire.requested == []
 
 
 @pytest.mark.parametrize("what", ["store", "detector"])
