@@ -5,8 +5,7 @@ backup is as private as the ledger itself. Keys of identities are not part of it
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,8 @@ from pmcl.contracts import Backup, BackupManifest, LedgerError, RecordBackup, en
 from pmcl.ledger import backups, ledger_config
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console
-from pmcl.ops.record.files import copy_private, sync_folder, write_new
+from pmcl.ops.record.backup_place import fresh_place, is_untold, note_told
+from pmcl.ops.record.files import copy_private, write_new
 from pmcl.ops.record.progress import Advance, progress
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.record.verify_backup import KEY, LEDGER, MANIFEST, file_of, verify_backup
@@ -39,13 +39,18 @@ _STOP_S: Final = 5.0
 async def make_backup(settings: Settings, place: Path, *, quiet: bool = True) -> dict[str, Any]:
     """Return the backup that the folder `place` holds now; the ledger knows of it.
 
+    One that was broken off is made anew, unless the ledger knows it already.
+
     Raises:
         LedgerError: there is no ledger, the folder is not empty, or the copy did not verify.
-        NotRunningError: the sidecar stopped meanwhile; the copy is there, the ledger knows nothing.
+        NotRunningError: the sidecar stopped meanwhile; the copy is there, untold.
     """
     check_ledger(settings)
     place = _absolute(place)
-    with _fresh(place) as folder:
+    if is_untold(place) and (made := await _known(settings, place)) is not None:
+        note_told(place)
+        return made
+    with fresh_place(place) as folder:
         backup_id = ulid_now()
         await _copy(settings, folder, quiet=quiet)
         manifest = await _manifest(folder, backup_id)
@@ -58,31 +63,27 @@ async def make_backup(settings: Settings, place: Path, *, quiet: bool = True) ->
         label=operator_label(),
     )
     backup = await _record(settings, asked)
+    note_told(place)
+    return _report(backup, manifest)
+
+
+async def _known(settings: Settings, place: Path) -> dict[str, Any] | None:
+    """Return the backup there, where the ledger knows it and nobody has heard so."""
+    try:
+        manifest = await verify_backup(place)
+    except LedgerError:
+        return None
+    known = {backup.backup_id: backup for backup in await list_backups(settings)}
+    backup = known.get(manifest.backup_id)
+    return None if backup is None else _report(backup, manifest)
+
+
+def _report(backup: Backup, manifest: BackupManifest) -> dict[str, Any]:
     return {**msgspec.to_builtins(backup), "bytes": manifest.files[LEDGER].bytes}
 
 
 def _absolute(place: Path) -> Path:
     return place.absolute()
-
-
-@contextmanager
-def _fresh(place: Path) -> Iterator[Path]:
-    """Yield a folder that becomes `place` when the block has succeeded, and is removed if not."""
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise LedgerError(f"{place}: it is there already and not an empty folder")
-    folder = place.with_name(f".{place.name}.{ulid_now()}")
-    folder.mkdir(mode=0o700, parents=True)
-    try:
-        yield folder
-        if place.exists():
-            place.rmdir()
-        folder.rename(place)
-        sync_folder(place.parent)
-    except BaseException:
-        for file in (LEDGER, f"{LEDGER}-journal", KEY, MANIFEST):
-            (folder / file).unlink(missing_ok=True)
-        folder.rmdir()
-        raise
 
 
 async def _copy(settings: Settings, folder: Path, *, quiet: bool) -> None:

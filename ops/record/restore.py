@@ -15,7 +15,14 @@ from pmcl.contracts import BackupManifest, RecordBackup
 from pmcl.ledger import backups, ledger_config
 from pmcl.ops.asking import operator_label
 from pmcl.ops.console import console
-from pmcl.ops.record.files import copy_private, digest_of, set_aside, stamp
+from pmcl.ops.record.files import (
+    SIDE_FILES,
+    copy_private,
+    digest_of,
+    set_aside,
+    stamp,
+    sync_folder,
+)
 from pmcl.ops.record.verify_backup import KEY, LEDGER, verify_backup
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import use_state_dir
@@ -47,9 +54,8 @@ async def restore_backup(
         manifest = await verify_backup(place, quiet=quiet)
         kept: list[Path] = []
         if replace:
-            kept = await anyio.to_thread.run_sync(_replace, settings, place, manifest)
-            async with open_writer(ledger_config(settings.ledger_path)) as writer:
-                await writer.run(partial(_mark, _told(manifest, place)))
+            new = await _marked_copy(settings, place, manifest)
+            kept = await anyio.to_thread.run_sync(_replace, settings, place, manifest, new)
     return {
         "backup_id": manifest.backup_id,
         "made_at": manifest.made_at,
@@ -57,6 +63,24 @@ async def restore_backup(
         "restored": replace,
         "kept": [str(path) for path in kept],
     }
+
+
+async def _marked_copy(settings: Settings, place: Path, manifest: BackupManifest) -> Path:
+    """Return a copy of the backup's ledger that knows already that it is an older one.
+
+    So a process that is killed never leaves one in the ledger's place that does not know it.
+    """
+    new = settings.ledger_path.with_name("ledger.restored.sqlite")
+    await anyio.to_thread.run_sync(_copy, place / LEDGER, new)
+    async with open_writer(ledger_config(new)) as writer:
+        await writer.run(partial(_mark, _told(manifest, place)))
+    return new
+
+
+def _copy(source: Path, new: Path) -> None:
+    for suffix in SIDE_FILES:
+        new.with_name(new.name + suffix).unlink(missing_ok=True)
+    copy_private(source, new)
 
 
 def _told(manifest: BackupManifest, place: Path) -> RecordBackup:
@@ -73,7 +97,7 @@ def _mark(backup: RecordBackup, tx: Transaction) -> None:
     backups.note_restored(tx, backup)
 
 
-def _replace(settings: Settings, place: Path, manifest: BackupManifest) -> list[Path]:
+def _replace(settings: Settings, place: Path, manifest: BackupManifest, new: Path) -> list[Path]:
     now = stamp()
     key = settings.state_dir / KEY
     old = [set_aside(settings.ledger_path, now)]
@@ -81,7 +105,8 @@ def _replace(settings: Settings, place: Path, manifest: BackupManifest) -> list[
         old.append(set_aside(key, now))
     # The key first: a ledger without it is refused at the start, another one's key is not seen.
     copy_private(place / KEY, key)
-    copy_private(place / LEDGER, settings.ledger_path)
+    new.rename(settings.ledger_path)
+    sync_folder(settings.ledger_path.parent)
     return [path for path in old if path is not None]
 
 

@@ -1,12 +1,14 @@
 """`killed.py STEP WHAT…`: a process that kills itself between two durable steps.
 
-`killed.py STEP up …` is `pmcl` that dies at the sidecar's step, `killed.py STEP CONFIG` a host.
+`killed.py STEP COMMAND …` is `pmcl` that dies at the step, `killed.py STEP CONFIG` a host.
 """
 
+import inspect
+import itertools
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -16,17 +18,24 @@ import structlog
 
 from pmcl.bus import Delivery
 from pmcl.hosts import Host, HostConfig
+from pmcl.ops import dead_letters
 from pmcl.ops.cli import main
+from pmcl.ops.record import backup, backup_place, eraser, folding, restore
+from pmcl.ops.record.verify_backup import KEY
 from pmcl.outbox import HostFile, Relay
-from pmcl.workers import ObserveWorker, StreamHandler, Units
+from pmcl.workers import ObserveWorker, Retaker, StreamHandler, Units
 from tests.acceptance.gameday.poisoned import poison
 from tests.acceptance.world import reading
 
-__all__ = ["HOST", "SIDECAR"]
+__all__ = ["BACKUP", "ERASE", "FOLD", "HOST", "REDRIVE", "RESTORE", "SIDECAR"]
 
 When = Literal["before", "after"]
+Steps = dict[str, tuple[Any, str, When, Callable[..., bool]]]
+"""Of each step the class or module, the name of the call, and at which such call it is."""
 
-SIDECAR: dict[str, tuple[type[Any], str, When, Callable[..., bool]]] = {
+_calls = itertools.count(1)
+
+SIDECAR: Steps = {
     "taken, not committed": (Units, "numbered", "before", lambda *_: True),
     "committed, not acknowledged": (Delivery, "ack", "before", lambda *_: True),
     "committed, not replied": (
@@ -39,7 +48,7 @@ SIDECAR: dict[str, tuple[type[Any], str, When, Callable[..., bool]]] = {
 }  # fmt: skip
 """What is durable, and what is not yet; each with the call at which the sidecar dies."""
 
-HOST: dict[str, tuple[type[Any], str, When, Callable[..., bool]]] = {
+HOST: Steps = {
     "number reserved, not published": (HostFile, "reserve", "after", lambda *_: True),
     "published, not noted": (HostFile, "acknowledged", "before", lambda *_: True),
     "claimed, not run": (HostFile, "claim", "after", lambda *_: True),
@@ -49,25 +58,82 @@ HOST: dict[str, tuple[type[Any], str, When, Callable[..., bool]]] = {
     "noted, no receipt": (HostFile, "receipted", "before", lambda file, _: not file.is_empty),
 }
 
+BACKUP: Steps = {
+    "ledger copied, no manifest": (backup, "_manifest", "before", lambda *_: True),
+    "manifest there, not verified": (backup, "verify_backup", "before", lambda *_: True),
+    "verified, not in its place": (backup_place, "write_new", "before", lambda *_: True),
+    "in its place, ledger not told": (backup, "_record", "before", lambda *_: True),
+    "ledger told, mark there": (backup, "note_told", "before", lambda *_: True),
+}
+
+RESTORE: Steps = {
+    "copied, not marked": (restore, "_mark", "before", lambda *_: True),
+    "marked, old ledger there": (restore, "_replace", "before", lambda *_: True),
+    "old ledger set aside, key not there": (restore, "set_aside", "after", lambda *_: True),
+    "key there, ledger not": (
+        restore,
+        "copy_private",
+        "after",
+        lambda _, target: target.name == KEY,
+    ),
+    "ledger there, folder not synced": (restore, "sync_folder", "before", lambda *_: True),
+}
+
+FOLD: Steps = {
+    "some rows folded": (folding, "read_log", "before", lambda *_: next(_calls) == 3),
+    "all rows folded, no payload": (folding, "retake_payloads", "before", lambda *_: True),
+    "some payloads taken": (Retaker, "retake", "after", lambda *_: next(_calls) == 100),
+    "payloads taken, INTAKE not replayed": (folding, "replay_intake", "before", lambda *_: True),
+    "INTAKE replayed, restore not told": (
+        Units,
+        "record",
+        "before",
+        lambda _, decide: decide is folding._know_restored,
+    ),
+    "all done, fold not ended": (folding, "end_fold", "before", lambda *_: True),
+}
+
+ERASE: Steps = {
+    "asked, nothing erased": (eraser.Eraser, "_payloads", "before", lambda *_: True),
+    "payloads erased, INTAKE not": (eraser.Eraser, "_intake", "before", lambda *_: True),
+    "one message erased": (eraser, "delete_message", "after", lambda *_: True),
+    "streams erased, ledgers aside not": (eraser.Eraser, "_set_aside", "before", lambda *_: True),
+    "all erased, log not emptied": (eraser, "_emptied", "before", lambda *_: True),
+    "log emptied, end not told": (eraser, "end_erasure", "before", lambda *_: True),
+}
+
+REDRIVE: Steps = {
+    "dealt with, letter there": (dead_letters, "delete_message", "before", lambda *_: True),
+    "letter gone, not said": (dead_letters, "delete_message", "after", lambda *_: True),
+}
+
 
 def _die() -> NoReturn:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("killed")
 
 
-def _dies(of: type[Any], name: str, when: When, here: Callable[..., bool]) -> None:
+def _dies(of: Any, name: str, when: When, here: Callable[..., bool]) -> None:
     """Let the process die at the first such call."""
-    live: Callable[..., Awaitable[Any]] = getattr(of, name)
+    live: Callable[..., Any] = getattr(of, name)
 
-    async def call(*arguments: Any, **options: Any) -> Any:
-        if when == "before" and here(*arguments):
+    def at(moment: When, arguments: tuple[Any, ...]) -> None:
+        if when == moment and here(*arguments):
             _die()
-        result = await live(*arguments, **options)
-        if here(*arguments):
-            _die()
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        at("before", arguments)
+        result = live(*arguments, **options)
+        at("after", arguments)
         return result
 
-    setattr(of, name, call)
+    async def awaited(*arguments: Any, **options: Any) -> Any:
+        at("before", arguments)
+        result = await live(*arguments, **options)
+        at("after", arguments)
+        return result
+
+    setattr(of, name, awaited if inspect.iscoroutinefunction(live) else call)
 
 
 async def _host(config: HostConfig) -> None:
@@ -85,12 +151,13 @@ async def _host(config: HostConfig) -> None:
 
 if __name__ == "__main__":
     step, what = sys.argv[1], sys.argv[2]
-    _dies(*(SIDECAR | HOST)[step])
-    if what == "up":
-        poison(ObserveWorker)
-        del sys.argv[1]
-        main()
-    else:
+    _dies(*(SIDECAR | HOST | BACKUP | RESTORE | FOLD | ERASE | REDRIVE)[step])
+    if step in HOST:
         structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
         text = Path(what).read_bytes()
         anyio.run(_host, msgspec.json.decode(text, type=HostConfig, dec_hook=lambda k, v: k(v)))
+    else:
+        if step in SIDECAR:
+            poison(ObserveWorker)
+        del sys.argv[1]
+        main()

@@ -10,13 +10,18 @@ from tests.acceptance.gameday.station import Station
 __all__ = ["expect_whole", "flip_a_byte"]
 
 _BARE = """
-SELECT 1 FROM evidence AS e
+SELECT e.evidence_id AS id FROM evidence AS e
 WHERE NOT EXISTS (SELECT 1 FROM payloads AS p WHERE p.scope = e.scope AND p.id = e.evidence_id)
 """
 
 
 async def expect_whole(
-    station: Station, acked: Collection[str], used: Collection[str], *, lost: int = 0
+    station: Station,
+    acked: Collection[str],
+    used: Collection[str],
+    *,
+    lost: int = 0,
+    erased: Collection[str] = (),
 ) -> None:
     """What was acknowledged is evidence, with its content; each used verdict has one outcome.
 
@@ -25,6 +30,7 @@ async def expect_whole(
         acked: evidence ids that a host was told are stored.
         used: evaluation ids under which a tool ran.
         lost: how many messages the stream has lost for good; they must be told.
+        erased: evidence ids whose content, and no other, must be gone.
     """
 
     async def settled() -> bool:
@@ -49,7 +55,7 @@ async def expect_whole(
     assert (status["ledger"]["parked_outcomes"], status["ledger"]["listed_outcomes"]) == (0, 0)
     audit = await station.told("audit", "verify")
     assert audit["sound"], audit["faults"]
-    assert not await station.rows(_BARE)
+    assert {row["id"] for row in await station.rows(_BARE)} == set(erased)
 
 
 def flip_a_byte(path: Path, chosen: random.Random) -> None:

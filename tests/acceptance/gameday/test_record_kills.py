@@ -1,0 +1,153 @@
+"""Killed inside backup, restore, fold, erase or redrive: the same command again, and it is done.
+
+Source: DESIGN section 3, points 4 to 7; SPEC B3.
+"""
+
+import signal
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pmcl.bus import INTAKE, stored_messages, stream_state
+from pmcl.hosts import Host
+from tests.acceptance.facts import log_is_the_journal, until
+from tests.acceptance.gameday.killed import BACKUP, ERASE, FOLD, REDRIVE, RESTORE
+from tests.acceptance.gameday.station import Station
+from tests.acceptance.gameday.whole import expect_whole
+from tests.acceptance.processes import PMCL, Child, child
+
+pytestmark = pytest.mark.anyio
+
+_TOP = Path(__file__).parents[3]
+KILLED = (sys.executable, "-m", "tests.acceptance.gameday.killed")
+POISONED = (sys.executable, str(Path(__file__).with_name("poisoned.py")))
+WORD = "unforgettable"
+
+
+async def killed_at(station: Station, steps: Iterable[str], *command: str) -> None:
+    """Run the command once for each step; it dies there."""
+    environment = station.environment | {"PYTHONPATH": str(_TOP)}
+    errors = station.directory / "command.err"
+    for step in steps:
+        async with child([*KILLED, step, *command], errors, environment) as running:
+            assert await running.ends() == -signal.SIGKILL, (step, running.errors[-2000:])
+        await station.gone()
+
+
+async def listing(station: Station, command: str) -> list[dict[str, Any]]:
+    ran = await station.run(command, "--json")
+    return msgspec.json.decode(ran.stdout, type=list[dict[str, Any]])
+
+
+async def drained(sidecar: Child) -> None:
+    sidecar.send(signal.SIGINT)
+    assert await sidecar.ends() == 0
+
+
+async def observe(host: Host, count: int, what: str) -> list[str]:
+    return await host.observe_many(
+        [{"source": "ls", "summary": f"{what} {number}"} for number in range(count)]
+    )
+
+
+async def recorded(station: Station, count: int) -> None:
+    async def all_there() -> bool:
+        (row,) = await station.rows("SELECT count(*) AS n FROM evidence")
+        return bool(row["n"] == count)
+
+    await until(all_there)
+
+
+async def test_backup_restore_and_fold_killed_between_each_pair_of_steps(station: Station) -> None:
+    place = station.directory / "backup"
+    async with Host.connect(station.host()) as host:
+        async with station.up() as sidecar:
+            acked = await observe(host, 100, "first")
+            await recorded(station, 100)
+            await drained(sidecar)
+        await killed_at(station, BACKUP, "backup", str(place))
+        await station.run("backup", str(place))
+        (listed,) = await listing(station, "backups")
+        assert listed["place"] == str(place)
+        assert [path.name for path in station.directory.glob(".backup.*")] == []
+        async with station.up() as sidecar:
+            acked += await observe(host, 500, "second")
+            await recorded(station, 600)
+            await drained(sidecar)
+        await killed_at(station, RESTORE, "restore", str(place), "--replace")
+        (ledger,) = await station.rows("SELECT folded_after FROM ledger")
+        assert ledger["folded_after"] is not None  # also whoever starts it as it is now folds
+        await station.run("restore", str(place), "--replace")
+        await killed_at(station, FOLD, "up")
+        async with station.up() as sidecar:
+            await expect_whole(station, acked, ())
+            async with station.admin() as admin:
+                await log_is_the_journal(station.ledger, admin)
+            await drained(sidecar)
+    (fold,) = station.logged("fold.ended")
+    assert fold["unavailable"] == 0
+    report = await station.told("rebuild")
+    assert report["same"], [table for table in report["tables"] if table["old"] != table["new"]]
+    assert await listing(station, "backups") == [listed]
+
+
+async def test_erase_killed_between_each_pair_of_steps(station: Station) -> None:
+    path = {"PYTHONPATH": str(_TOP)}
+    async with Host.connect(station.host()) as host, station.up() as sidecar:
+        kept = await observe(host, 100, "kept")
+        gone = await observe(host, 3, WORD)
+        await recorded(station, 103)
+        await drained(sidecar)
+    steps = iter(ERASE)
+    async with station.open(command=(*KILLED, next(steps)), **path) as sidecar:
+        assert await sidecar.line() is not None
+        erase = ("erase", *gone, "--scope", "s", "--yes", "--json")
+        errors = station.directory / "command.err"
+        async with child([*PMCL, *erase], errors, station.environment):
+            assert await sidecar.ends() == -signal.SIGKILL
+    await station.gone()
+    await killed_at(station, steps, "up")
+    async with station.up() as sidecar:
+        await until(lambda: erased(station))
+        await expect_whole(station, [*kept, *gone], (), erased=gone)
+        async with station.admin() as admin:
+            await log_is_the_journal(station.ledger, admin)
+            state = await stream_state(admin, INTAKE)
+            assert state is not None
+            left = await stored_messages(admin, INTAKE, state.first, state.last)
+            assert sum(message is not None for message in left) == state.messages
+            assert state.messages >= len(kept)
+        await drained(sidecar)
+    for file in station.settings.state_dir.rglob("*"):
+        assert not file.is_file() or WORD.encode() not in file.read_bytes(), file
+
+
+async def erased(station: Station) -> bool:
+    (erasure,) = await listing(station, "erasures")
+    return erasure["ended_at"] is not None
+
+
+async def test_redrive_killed_between_each_pair_of_steps(station: Station) -> None:
+    async with station.up(command=POISONED), Host.connect(station.host()) as host:
+        poisons = [await host.observe(source="poison", summary=str(n)) for n in range(3)]
+
+        async def buried() -> bool:
+            return len((await station.told("deadletters", "list"))["letters"]) == len(poisons)
+
+        await until(buried)
+    async with station.up():
+        environment = station.environment | {"PYTHONPATH": str(_TOP)}
+        errors = station.directory / "command.err"
+        for step in REDRIVE:
+            command = [*KILLED, step, "deadletters", "redrive"]
+            async with child(command, errors, environment) as redriving:
+                assert await redriving.ends() == -signal.SIGKILL, (step, redriving.errors)
+        await station.told("deadletters", "redrive")
+        assert (await station.told("deadletters", "list"))["letters"] == []
+        await expect_whole(station, poisons, ())
+        async with station.admin() as admin:
+            await log_is_the_journal(station.ledger, admin)
