@@ -48,17 +48,13 @@ async def move_dead_letters(admin: Connection, working: Connection) -> int:
         BusError: it is not done; to be called again.
     """
     moved = await _put_back(admin, working)
-    while await _has_gaps(admin):
-        last = await _last(admin)
-        if last:
-            await _mirror(admin, last)
-            await call(admin, f"STREAM.PURGE.{DEADLETTERS}", {"seq": last + 1})
-            # A letter that came meanwhile shares a file with what was purged: once more then.
-            shared = await _last(admin)
-            moved += await _put_back(admin, working)
-            if shared:
-                continue
-        break
+    while await _has_gaps(admin) and (last := await _last(admin)):
+        await _mirror(admin, last)
+        await call(admin, f"STREAM.PURGE.{DEADLETTERS}", {"seq": last + 1})
+        shared = await _last(admin)
+        moved += await _put_back(admin, working)
+        if not shared:
+            break  # else a letter that came meanwhile shares a file with what was purged: once more
     return moved
 
 

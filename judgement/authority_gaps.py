@@ -38,12 +38,10 @@ def _gaps(
     if effect == "inspect_local":
         return
     for path in paths_outside(snapshot, request.resources):
-        certain = components(path) is not None
-        yield (
-            f"writable_roots with {_quoted(path)}, or a folder above it"
-            if certain
-            else (f"nothing: {_quoted(path)} names no certain place")
-        )
+        if components(path) is None:
+            yield f"nothing: {_quoted(path)} names no certain place"
+        else:
+            yield f"writable_roots with {_quoted(path)}, or a folder above it"
     for host in hosts_outside(snapshot, request.resources):
         yield f"network_hosts with {_quoted(host)}"
 

@@ -5,11 +5,13 @@ asks for the user's word where a command can be read, it clears none. Source: th
 programs.
 """
 
-import posixpath
 from typing import Final
 
-from pmcl.judgement.effects.programs import SHELLS
-from pmcl.judgement.effects.shell import SCRIPT_MAX_BYTES, command_words, parse, unwrapped, walk
+from tree_sitter import Node
+
+from pmcl.judgement.effects.programs import programs_in
+from pmcl.judgement.effects.script_files import name_and_rest
+from pmcl.judgement.effects.shell import SCRIPT_MAX_BYTES, parse, walk
 
 __all__ = ["publishes"]
 
@@ -46,27 +48,28 @@ _WITH_VALUE: Final = _words("-C -R -c -n --context --kubeconfig --namespace --pr
 
 def publishes(script: str) -> bool:
     """Return whether one of the commands of a script hands work over to others; never raises."""
-    return len(script.encode("utf-8", "replace")) <= SCRIPT_MAX_BYTES and _reads(script, 0)
+    return _reads(script, _NESTED_MAX)
 
 
 def _reads(script: str, nested: int) -> bool:
-    root = parse(script.encode("utf-8", "replace").decode())
-    return nested < _NESTED_MAX and any(
-        _command(unwrapped([word.text for word in command_words(node)]), nested)
-        for node in walk(root)
-        if node.type == "command"
-    )
+    data = script.encode("utf-8", "replace")
+    if nested == 0 or len(data) > SCRIPT_MAX_BYTES:
+        return False
+    commands = [node for node in walk(parse(data.decode())) if node.type == "command"]
+    return any(_hands_over(node) or _runs_one(node, nested) for node in commands)
 
 
-def _command(words: list[str | None], nested: int) -> bool:
-    name, *rest = [word or "" for word in words] or [""]
-    name = posixpath.basename(name)
-    if name in SHELLS:
-        return any(_reads(word, nested + 1) for word in rest if not word.startswith("-"))
+def _runs_one(command: Node, nested: int) -> bool:
+    inner = [program.text for program in programs_in(command) if program.is_script]
+    return any(_reads(script, nested - 1) for script in inner)
+
+
+def _hands_over(command: Node) -> bool:
+    name, rest = name_and_rest(command)
     first = _PUBLISHERS.get(name)
     if first is None:
         return False
-    operands = _operands(rest)
+    operands = _operands([word or "" for word in rest])
     return not first or not first.isdisjoint((*operands[:1], " ".join(operands[:2])))
 
 

@@ -20,6 +20,7 @@ from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, li
 from pmcl.judgement.grounding.observed import Observed, Texts
 from pmcl.judgement.grounding.places import place_of, secret_place
 from pmcl.judgement.grounding.requests import asks_for_work, asks_to_publish, wanted
+from pmcl.judgement.grounding.speech import Sentence
 from pmcl.judgement.grounding.values import Value, values_of
 
 __all__ = ["ground"]
@@ -51,6 +52,8 @@ def ground(
         roots: below which the host may write.
     """
     said = [item for item in observed if item.told]
+    wishes = [wanted(item.excerpt.instructions) for item in said]
+    words = [sentence for wish in wishes for sentence in wish]
     goal = "\n".join([one.text for item in said for one in item.excerpt.instructions])
     texts = Texts(
         goal=goal,
@@ -59,7 +62,7 @@ def ground(
         delegated=delegates(goal),
         effect=effect,
         untrusted=tuple([item for item in observed if not item.told]),
-        asked=bool(said) and asks_for_work(*[wanted(item.excerpt.instructions) for item in said]),
+        asked=bool(said) and asks_for_work(*wishes),
     )
     call = asked_by_call(request.tool, request.definition, effect)
     written = file_work(request, effect, roots)
@@ -70,14 +73,13 @@ def ground(
         found += found_of_files(written, texts, about)
     reaching = [item for item in found if item.kind not in ("amount", "text")]
     named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in reaching)
-    licence = _licence(said, texts, call, effect, named=named)
+    licence = _licence(words, texts, call, effect, named=named) if said else "unknown"
     if named and all(item.place == "goal" for item in reaching) and _is_foreign(said, goal):
         licence = "licensed"
     own = _is_own_work(written, values, commands, texts)
     licence = "licensed" if own and licence == "unlicensed" else licence
-    if licence == "licensed" and not _may_leave(values, texts, said):
+    if licence == "licensed" and not _may_leave(values, texts, wishes):
         licence = "unlicensed"
-    words = [one for item in said for one in wanted(item.excerpt.instructions)]
     is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
         licence=licence,
@@ -116,7 +118,7 @@ def _is_own_work(
     return whole and not others and all(is_asked(each, texts) for each in commands)
 
 
-def _may_leave(values: Sequence[Value], texts: Texts, said: Sequence[Observed]) -> bool:
+def _may_leave(values: Sequence[Value], texts: Texts, wishes: Sequence[Sequence[Sentence]]) -> bool:
     """Return whether no command hands work to others, or the user spoke of doing so.
 
     A shell's name tells nothing of what it runs, so whatever is asked for would license this too.
@@ -124,7 +126,7 @@ def _may_leave(values: Sequence[Value], texts: Texts, said: Sequence[Observed]) 
     scripts = [value.text for value in values if value.kind == "command"]
     if texts.delegated or not any(map(publishes, scripts)):
         return True
-    return asks_to_publish(*[wanted(item.excerpt.instructions) for item in said])
+    return asks_to_publish(*wishes)
 
 
 def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:
@@ -133,15 +135,12 @@ def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:
 
 
 def _licence(
-    said: Sequence[Observed], texts: Texts, call: Asked, effect: Effect, *, named: bool
+    words: Sequence[Sentence], texts: Texts, call: Asked, effect: Effect, *, named: bool
 ) -> Licence:
-    if not said:
-        return "unknown"
-    goal = [one for item in said for one in wanted(item.excerpt.instructions)]
     # Whatever is sent or visited, or has a name that the user gave, needs no word for the thing.
     alone = call.verbs if named else call.verbs & _ALONE.get(effect, frozenset())
-    loosely = bool(alone) and licenses(goal, Asked(alone, frozenset()))
-    return "licensed" if texts.delegated or loosely or licenses(goal, call) else "unlicensed"
+    loosely = bool(alone) and licenses(words, Asked(alone, frozenset()))
+    return "licensed" if texts.delegated or loosely or licenses(words, call) else "unlicensed"
 
 
 def _is_foreign(said: Sequence[Observed], goal: str) -> bool:

@@ -7,7 +7,7 @@ import anyio.to_thread
 import msgspec
 import pytest
 
-from pmcl.bus import DEADLETTERS, INTAKE, delete_message, stored_message
+from pmcl.bus import DEADLETTERS, INTAKE, Connection, delete_message, stored_message
 from pmcl.bus.jetstream import call
 from pmcl.contracts import (
     ContractError,
@@ -138,21 +138,26 @@ async def test_a_repeat_and_a_refused_message_are_erased_as_well(office: Office)
         assert await files(office, "one", "other") == {}
 
 
+async def bury_two(admin: Connection, worker: Connection) -> None:
+    """DEADLETTERS holds the first two messages of INTAKE."""
+    for sequence in (1, 2):
+        stored = await stored_message(admin, INTAKE, sequence)
+        assert stored is not None
+        letter = DeadLetter(
+            subject=stored.subject, headers={}, payload=stored.data,
+            reason="ValueError", attempts=5,
+        )  # fmt: skip
+        subject = "pmcl.v1.deadletter.observe"
+        await worker.request(subject, encode(letter), timeout_s=WITHIN_S)
+
+
 async def test_a_dead_letter_is_erased(office: Office) -> None:
     async with office.sidecar() as cell:
         async with office.host() as host:
             (evidence_id,) = await observe(host, "n0")
             await observe(host, "n1")
         async with cell.admin() as admin, cell.connect("worker") as worker:
-            for sequence in (1, 2):
-                stored = await stored_message(admin, INTAKE, sequence)
-                assert stored is not None
-                letter = DeadLetter(
-                    subject=stored.subject, headers={}, payload=stored.data,
-                    reason="ValueError", attempts=5,
-                )  # fmt: skip
-                subject = "pmcl.v1.deadletter.observe"
-                await worker.request(subject, encode(letter), timeout_s=WITHIN_S)
+            await bury_two(admin, worker)
 
             await erase(office, "s", None, evidence_id)
 
@@ -168,15 +173,7 @@ async def test_what_a_redriven_letter_leaves_in_its_file_is_erased(office: Offic
             (evidence_id,) = await observe(host, "n0")
             await observe(host, "n1")
         async with cell.admin() as admin, cell.connect("worker") as worker:
-            for sequence in (1, 2):
-                stored = await stored_message(admin, INTAKE, sequence)
-                assert stored is not None
-                letter = DeadLetter(
-                    subject=stored.subject, headers={}, payload=stored.data,
-                    reason="ValueError", attempts=5,
-                )  # fmt: skip
-                subject = "pmcl.v1.deadletter.observe"
-                await worker.request(subject, encode(letter), timeout_s=WITHIN_S)
+            await bury_two(admin, worker)
             await delete_message(admin, DEADLETTERS, 1, overwrite=False)  # as a redrive does
             assert any("DEADLETTERS" in name for name in await files(office, "n0"))
 

@@ -13,6 +13,8 @@ from pmcl.judgement.effects import publishes
         "sudo -u ci git push",
         "GIT_SSH_COMMAND=ssh git push",
         "bash -lc 'git push'",
+        "eval git push",
+        "xargs sh -c 'git push'",
         "if true; then npm publish; fi",
         "gh pr create --fill",
         "gh --repo a/b release upload v1 x.tar.gz",
