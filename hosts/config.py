@@ -1,6 +1,7 @@
 """Everything a host needs to know, passed whole. The seed is in memory only and never shown."""
 
 import hmac
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +23,8 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
         rules: the operator's rules of effects, for calls that nobody can judge; the sidecar reads
             its own.
         provider_locality: where the model runs that reads what is observed.
-        state_dir: where the host's file lies; the user's state directory when `None`.
+        state_dir: where the host's file lies; when `None`, `hosts` in the folder that
+            `PMCL_STATE_DIR` names, where the sidecar looks for it, or else in the user's.
         deadline_ms: how long a check may take, in all.
         observe_ms: how long an observation may take until it is stored.
         reconnect_ms: how long a check waits for a connection that is down.
@@ -49,7 +51,8 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def file(self) -> Path:
         """The file that all processes of this host on this machine share."""
-        directory = self.state_dir or platformdirs.user_state_path("pmcl") / "hosts"
+        home = Path(os.environ.get("PMCL_STATE_DIR") or platformdirs.user_state_path("pmcl"))
+        directory = self.state_dir or home / "hosts"
         return directory / f"{self.credentials.scope}.{self.credentials.host}.sqlite"
 
     @property
