@@ -1,9 +1,14 @@
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.nats_server import NatsServer
+
+# Who starts the tests may have set it, for the width of their own lines; what a command prints
+# into a pipe depends on it.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import contextvars
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from traceback import extract_tb
@@ -285,6 +285,15 @@ def interrupt_main_thread() -> None:
     signal.pthread_kill(main, signal.SIGINT)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Also where a shell started the tests in the background, and so without SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_interrupted_entering_leaves_the_block() -> None:
     left = threading.Event()
 
