@@ -3,7 +3,7 @@
 Source: SPEC C4; P1, State Check.
 """
 
-from typing import Final
+from typing import Final, get_args
 
 from pmcl.contracts import Effect, Freshness, StateCheck, StateItem
 from pmcl.contracts.limits import EVIDENCE_IDS_MAX, FRESHNESS_MS
@@ -16,12 +16,8 @@ from pmcl.judgement.inputs import DerivedItems, Inputs
 __all__ = ["STALE_ASSUMPTION", "check_state", "stale_reasons"]
 
 STALE_ASSUMPTION: Final = "state.stale_assumption"
+_EFFECTS: Final[tuple[Effect, ...]] = get_args(Effect)
 _CHANGES: Final = frozenset({"mutation", "communication", "execution"})
-
-_MISSING: Final = {
-    name: StateItem(name=name, freshness="unavailable", note="not kept yet")
-    for name in ("operational_state", "limitations")
-}
 
 
 def check_state(inputs: Inputs) -> StateCheck:
@@ -38,23 +34,25 @@ def check_state(inputs: Inputs) -> StateCheck:
             lineage=(request.call_id,),
             note="as the host states it",
         ),
-        _derived(inputs, "working_state", inputs.derived.working_state),
+        _derived(inputs, "working_state", inputs.derived.working_state, "newest first"),
         StateItem(
             name="capabilities",
             freshness=lives,
             lineage=lease,
             note="as declared when the lease began",
         ),
-        _MISSING["operational_state"],
-        _derived(inputs, "memories", inputs.derived.memories),
+        StateItem(
+            name="operational_state", freshness="fresh", lineage=lease, note=_operational(inputs)
+        ),
+        _derived(inputs, "memories", inputs.derived.memories, "what the goal asks for first"),
         StateItem(
             name="pending_actions",
             freshness="fresh",
             lineage=inputs.pending[:EVIDENCE_IDS_MAX],
             note=f"{len(inputs.pending)} without an outcome",
         ),
-        _derived(inputs, "contradictions", inputs.derived.contradictions),
-        _MISSING["limitations"],
+        _derived(inputs, "contradictions", inputs.derived.contradictions, "newest first"),
+        StateItem(name="limitations", freshness=lives, lineage=lease, note=_limits(inputs)),
         StateItem(
             name="self_model",
             freshness="unavailable",
@@ -89,7 +87,23 @@ def stale_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
     return () if seen or told else (STALE_ASSUMPTION,)
 
 
-def _derived(inputs: Inputs, name: str, items: DerivedItems) -> StateItem:
+def _operational(inputs: Inputs) -> str:
+    stands = "stopped by an operator" if inputs.stopped else "running"
+    return f"{stands}, resumed after a gap" if inputs.resumed else stands
+
+
+def _limits(inputs: Inputs) -> str:
+    """Return what the snapshot keeps from the host; the self-model adds nothing yet."""
+    parts = []
+    for grant, name in (("prohibit", "prohibited"), ("approve", "by approval")):
+        authority = inputs.authority
+        kept = [effect for effect in _EFFECTS if authority.effects.get(effect, "prohibit") == grant]
+        tools = [*authority.tools.values()].count(grant)
+        parts.append(f"{name}: {', '.join([*kept, f'{tools} tools by name'])}")
+    return "; ".join(parts)
+
+
+def _derived(inputs: Inputs, name: str, items: DerivedItems, order: str) -> StateItem:
     if items.newest_at is None:
         return StateItem(name=name, freshness="unavailable", note="none")
     fresh = _is_fresh(inputs.now_ms, items.newest_at)
@@ -97,7 +111,7 @@ def _derived(inputs: Inputs, name: str, items: DerivedItems) -> StateItem:
         name=name,
         freshness="fresh" if fresh else "stale",
         lineage=items.ids,
-        note="derived, newest first",
+        note=f"derived, {order}",
     )
 
 

@@ -1,10 +1,13 @@
-"""What a State Check reads of derived state: which items stand, and how new they are; no content.
+"""What a State Check reads of derived state: which items stand, and how new they are.
 
-What is of the scope, and the working state of each host, are read once and then known, until an
-item of the scope, or of the host, is admitted or closed.
+What is of the scope, what of it a goal asks for, and the working state of each host are read once
+and then known, until an item of the scope, or of the host, is admitted or closed.
 """
 
+from itertools import count
 from typing import Final
+
+import msgspec
 
 from pmcl.contracts import EVERY_VISIBILITY, ItemAdmitted, ItemClosed
 from pmcl.judgement import DerivedItems, DerivedState
@@ -16,16 +19,35 @@ __all__ = ["forget", "standing"]
 _queries = load_queries("pmcl.ledger", "derived")
 
 _READ_MAX: Final = 8
-_REMEMBERED: Final = ("memory", "belief", "lesson")
+_readings: Final = count()
 
 
-def standing(tx: Transaction, scope: str, host: str) -> DerivedState:
-    """Return which derived items of the scope, and which working state of the host, stand."""
-    memories, contradictions = tx.recall(_of_scope(scope), lambda: _read_scope(tx, scope))
+class _OfScope(msgspec.Struct, frozen=True):
+    """What stands in a scope, whatever is asked.
+
+    Attributes:
+        reading: of no other reading; what was found by a goal is known by it.
+    """
+
+    reading: str
+    remembers: bool
+    contradictions: DerivedItems
+
+
+def standing(tx: Transaction, scope: str, host: str, goal: str, now_ms: int) -> DerivedState:
+    """Return which derived items of the scope, and which working state of the host, stand.
+
+    Of the memories, beliefs and lessons these are the ones that the goal asks for first.
+    """
+    known = tx.recall(_of_scope(scope), lambda: _read_scope(tx, scope))
+    memories = DerivedItems()
+    if known.remembers:
+        asked = "derived.relevant", known.reading, goal
+        memories = tx.recall(asked, lambda: _read_relevant(tx, scope, goal, now_ms))
     return DerivedState(
         working_state=tx.recall(_of_host(scope, host), lambda: _read_host(tx, scope, host)),
         memories=memories,
-        contradictions=contradictions,
+        contradictions=known.contradictions,
     )
 
 
@@ -43,15 +65,20 @@ def _of_host(scope: str, host: str) -> tuple[str, ...]:
     return "derived.of_host", scope, host
 
 
-def _read_scope(tx: Transaction, scope: str) -> tuple[DerivedItems, DerivedItems]:
-    """Return the memories and the contradictions."""
-    remembered: list[Row] = []
-    for visibility in EVERY_VISIBILITY:
-        for kind in _REMEMBERED:
-            params = {"scope": scope, "kind": kind, "visibility": visibility}
-            remembered += tx.all(_queries.newest, **params, max_rows=_READ_MAX)
-    contradictions = items.contradictions(tx, scope, _READ_MAX, EVERY_VISIBILITY)
-    return _items(remembered, "item_id"), _items(contradictions, "item_id", "other_id")
+def _read_scope(tx: Transaction, scope: str) -> _OfScope:
+    found = items.contradictions(tx, scope, _READ_MAX, EVERY_VISIBILITY)
+    newest = sorted(found, key=lambda row: (row["admitted_at"], row["item_id"]), reverse=True)
+    return _OfScope(
+        reading=str(next(_readings)),
+        remembers=tx.one(_queries.remembers, scope=scope) is not None,
+        contradictions=_items(newest, "item_id", "other_id"),
+    )
+
+
+def _read_relevant(tx: Transaction, scope: str, goal: str, now_ms: int) -> DerivedItems:
+    first = items.relevant(tx, scope, goal, now_ms)[:_READ_MAX]
+    newest_at = max([item.admitted_at for item in first], default=None)
+    return DerivedItems(ids=tuple([item.item_id for item in first]), newest_at=newest_at)
 
 
 def _read_host(tx: Transaction, scope: str, host: str) -> DerivedItems:
@@ -59,6 +86,6 @@ def _read_host(tx: Transaction, scope: str, host: str) -> DerivedItems:
 
 
 def _items(rows: list[Row], *names: str) -> DerivedItems:
-    newest = sorted(rows, key=lambda row: (row["admitted_at"], row["item_id"]), reverse=True)
-    ids = dict.fromkeys(row[name] for row in newest[:_READ_MAX] for name in names)
-    return DerivedItems(ids=tuple(ids), newest_at=newest[0]["admitted_at"] if newest else None)
+    """Return the first of the rows, newest first, each item once."""
+    ids = dict.fromkeys(row[name] for row in rows[:_READ_MAX] for name in names)
+    return DerivedItems(ids=tuple(ids), newest_at=rows[0]["admitted_at"] if rows else None)

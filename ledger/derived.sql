@@ -1,7 +1,8 @@
--- name: newest
-SELECT item_id, admitted_at FROM items
-WHERE scope = :scope AND kind = :kind AND visibility = :visibility AND state = 'live'
-ORDER BY place DESC LIMIT :max_rows;
+-- name: remembers
+SELECT 1 FROM items
+WHERE scope = :scope AND kind IN ('belief', 'lesson', 'memory')
+    AND visibility IN ('local_only', 'shareable') AND state = 'live'
+LIMIT 1;
 
 -- name: working_state
 SELECT item_id, admitted_at FROM items

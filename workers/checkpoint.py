@@ -211,7 +211,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         steps=tuple([_known(tx, scope, step) for step in proposal.steps]),
         grounding=_grounding(tx, scope, proposal, lease.authority.writable_roots),
         plan_held=plan is not None and evaluations.plan_held(tx, scope, host, plan),
-        derived=derived.standing(tx, scope, host),
+        derived=derived.standing(tx, scope, host, request.goal, unit.now_ms),
         self_model_version_id=self_models.current(tx, scope),
         critique=proposal.critique,
         critic_required=proposal.critic_required,

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pmcl.contracts import StateItem
+from pmcl.contracts import AuthoritySnapshot, StateItem
 from pmcl.judgement import DerivedItems, DerivedState, History, Inputs, PastFailure, Tally, judge
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FA"
@@ -32,8 +32,8 @@ def test_every_input_of_the_state_check_is_there(make_request: Any, make_inputs:
     ]
 
 
-@pytest.mark.parametrize("name", ["operational_state", "limitations", *DERIVED])
-def test_what_is_not_kept_is_unavailable(name: str, make_request: Any, make_inputs: Any) -> None:
+@pytest.mark.parametrize("name", DERIVED)
+def test_what_is_not_there_is_unavailable(name: str, make_request: Any, make_inputs: Any) -> None:
     item = _items(make_inputs(make_request()))[name]
     assert (item.freshness, item.lineage) == ("unavailable", ())
 
@@ -62,12 +62,41 @@ def test_self_model_names_version_zero(make_request: Any, make_inputs: Any) -> N
 
 
 @pytest.mark.parametrize(("left_ms", "freshness"), [(1, "fresh"), (0, "stale")])
-@pytest.mark.parametrize("name", ["host_contract", "capabilities"])
+@pytest.mark.parametrize("name", ["host_contract", "capabilities", "limitations"])
 def test_lease_items_are_as_fresh_as_the_lease(
     name: str, left_ms: int, freshness: str, make_request: Any, make_inputs: Any
 ) -> None:
     item = _items(make_inputs(make_request(), lease_expires_at=NOW_MS + left_ms))[name]
     assert (item.freshness, item.lineage) == (freshness, (ULID + "0",))
+
+
+@pytest.mark.parametrize(
+    ("known", "note"),
+    [
+        ({}, "running"),
+        ({"resumed": True}, "running, resumed after a gap"),
+        ({"stopped": True}, "stopped by an operator"),
+    ],
+)
+def test_operational_state_tells_a_stop_and_a_gap(
+    known: Any, note: str, make_request: Any, make_inputs: Any
+) -> None:
+    item = _items(make_inputs(make_request(), **known))["operational_state"]
+    assert (item.freshness, item.lineage, item.note) == ("fresh", (ULID + "0",), note)
+
+
+def test_limitations_are_what_the_snapshot_does_not_grant(
+    make_request: Any, make_inputs: Any
+) -> None:
+    authority = AuthoritySnapshot(
+        tools={"*": "grant", "shell/run": "prohibit", "mail/send": "approve", "x/y": "approve"},
+        effects={"inspect_local": "grant", "mutation": "approve", "execution": "prohibit"},
+    )
+    item = _items(make_inputs(make_request(), authority=authority))["limitations"]
+    assert item.note == (
+        "prohibited: network, sensing, communication, execution, 1 tools by name; "
+        "by approval: mutation, 2 tools by name"
+    )
 
 
 def test_empty_goal_is_unavailable(make_request: Any, make_inputs: Any) -> None:

@@ -33,7 +33,7 @@ async def recalled(desk: Desk) -> Any:
             evidence.last_of_host(tx, desk.scope, desk.host),
             inbox.received(tx, desk.scope, desk.host, desk.epoch),
             journal.head(tx),
-            derived.standing(tx, desk.scope, desk.host),
+            derived.standing(tx, desk.scope, desk.host, "what timed out?", 0),
         )
 
     def both(tx: Transaction) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -40,6 +40,32 @@ async def test_a_check_names_what_stands_and_forgets_what_is_closed(
     assert now != kept["working_state"]
 
 
+async def test_a_check_names_first_what_its_goal_asks_for(ledger: Ledger, desk: Desk) -> None:
+    seen = await desk.observe()
+    told = ["the deploy timed out", *(f"note {number} was moved" for number in range(9))]
+    for text in told:
+        await desk.reflect(MemoryProposed(text=text, evidence_ids=(seen,)))
+    (oldest, *_, newest) = [
+        row["item_id"] for row in await ledger.rows("SELECT item_id FROM items ORDER BY place")
+    ]
+
+    async def named(goal: str) -> tuple[str, ...]:
+        evaluation = await desk.check(desk.request("read_file", goal=goal))
+        items = {item.name: item for item in evaluation.state_check.items}
+        return items["memories"].lineage
+
+    asked = await named("find out why the deploy timed out")
+    assert len(asked) == 8
+    assert asked[0] == oldest
+    assert oldest not in await named("move the notes")
+    assert (await named(""))[0] == newest
+    later = await desk.observe()
+    await desk.reflect(MemoryProposed(text="a deploy timed out again", evidence_ids=(later,)))
+    again = await named("find out why the deploy timed out")
+    assert again[1] == oldest
+    assert again[0] not in asked
+
+
 async def test_a_check_names_both_sides_of_a_contradiction(ledger: Ledger, desk: Desk) -> None:
     seen = await desk.observe()
     await desk.reflect(BeliefProposed(text="it is up", about="build", evidence_ids=(seen,)))
