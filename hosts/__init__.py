@@ -14,7 +14,14 @@ from pmcl.hosts.function_tool import FunctionClaims
 from pmcl.hosts.known import KnownHost
 from pmcl.hosts.observing import ObservationFields
 from pmcl.hosts.paths import resolve_path
-from pmcl.hosts.profile import ProfileError, load_host, new_profile, profile_path
+from pmcl.hosts.profile import (
+    Profile,
+    ProfileError,
+    load_host,
+    load_profile,
+    new_profile,
+    profile_path,
+)
 from pmcl.hosts.proposal import Proposal
 from pmcl.hosts.resending import Receipts, resend
 from pmcl.hosts.stating import StatedFields, stating
@@ -33,6 +40,7 @@ __all__ = [
     "ObservationFields",
     "ObservationLostError",
     "PathError",
+    "Profile",
     "ProfileError",
     "Proposal",
     "Receipts",
@@ -44,6 +52,7 @@ __all__ = [
     "Turn",
     "Verdict",
     "load_host",
+    "load_profile",
     "new_profile",
     "profile_path",
     "resend",

@@ -16,7 +16,7 @@ from pmcl.bus import Credentials
 from pmcl.contracts import AuthoritySnapshot, Effect, Grant, HostError
 from pmcl.hosts.config import HostConfig
 
-__all__ = ["Profile", "ProfileError", "load_host", "new_profile", "profile_path"]
+__all__ = ["Profile", "ProfileError", "load_host", "load_profile", "new_profile", "profile_path"]
 
 _TEMPLATE: Final = """\
 # What this host may do: grant, approve (an operator is asked each time) or prohibit.
@@ -84,7 +84,7 @@ def load_host(credentials: Path, state_dir: Path) -> HostConfig:
         KeyringError: the credentials are missing, malformed, or readable by others.
         ProfileError: the profile beside them is missing or does not fit.
     """
-    profile = _read(profile_path(credentials))
+    profile = load_profile(profile_path(credentials))
     return HostConfig(
         credentials=Credentials.load(credentials),
         authority=profile.authority,
@@ -93,7 +93,12 @@ def load_host(credentials: Path, state_dir: Path) -> HostConfig:
     )
 
 
-def _read(path: Path) -> Profile:
+def load_profile(path: Path) -> Profile:
+    """Return what a profile says.
+
+    Raises:
+        ProfileError: it is missing or does not fit.
+    """
     try:
         return msgspec.toml.decode(path.read_bytes(), type=Profile)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.DecodeError) as error:

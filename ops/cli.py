@@ -21,8 +21,9 @@ _STOPPED: Final = 130
 def main() -> None:
     """Run the command line; known errors are told in one line."""
     try:
-        app(exit_on_error=False)
-    except CycloptsError:
+        app(exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        _tell(_misused(error))
         # Coding agents run a tool after any code of a hook but 2, so a mistyped hook blocks.
         sys.exit(_BLOCKS if sys.argv[1:2] == ["hook"] else _MISUSED)
     except PmclError as error:
@@ -37,6 +38,12 @@ def main() -> None:
     except OSError as error:
         _tell(f"{error.filename or type(error).__name__}: {error.strerror}")
         sys.exit(_FAILED)
+
+
+def _misused(error: CycloptsError) -> str:
+    """Return in one line what was not understood, and where the help for it is."""
+    said, words = " ".join(str(error).split()), " ".join(error.command_chain or ())
+    return f"{said} See `pmcl {words} --help`.".replace("pmcl  --", "pmcl --")
 
 
 def _tell(error: object) -> None:

@@ -1,7 +1,9 @@
 """`pmcl guard`: an MCP server behind the checkpoint, in place of the server itself."""
 
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -57,11 +59,20 @@ async def guard(settings: Settings, options: GuardOptions) -> int:
         cwd=None if url else Path.cwd(),
         is_transparent=options.transparent,
     )
-    async with export_traces(), Host.connect(find_host(settings, options.host)) as host:
+    config = find_host(settings, options.host)
+    _tell(f"{guarded.name} is guarded for {config.credentials.scope}/{config.credentials.host}")
+    async with export_traces(), Host.connect(config) as host:
         mediator = Mediator(host)
         if url is not None:
             return await guard_url(url, headers, guarded, mediator)
         return await guard_command(options.command, guarded, mediator)
+
+
+def _tell(text: str) -> None:
+    """Say something on standard error: standard output is the client's."""
+    with suppress(OSError):
+        sys.stderr.write(f"pmcl: {text}\n")
+        sys.stderr.flush()
 
 
 def _url(options: GuardOptions) -> tuple[str | None, str]:

@@ -17,7 +17,7 @@ from pmcl.bus import (
     prepare_server,
 )
 from pmcl.contracts import ContractError, TrustLabel
-from pmcl.hosts import new_profile, profile_path
+from pmcl.hosts import load_profile, new_profile, profile_path
 from pmcl.ops.known_hosts import credentials_of
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
@@ -42,10 +42,13 @@ async def add_host(
     Raises:
         ContractError: scope, host or a trust label does not fit.
         KeyringError: the host is registered already.
+        ProfileError: a profile is there and does not fit; nothing was registered.
         BusTimeoutError: the running sidecar did not accept the key within 10 s.
     """
     labels = _labels(trust)
     path = out or credentials_of(settings, scope, host)
+    if profile_path(path).exists():
+        load_profile(profile_path(path))
     (credentials,) = await anyio.to_thread.run_sync(register_hosts, settings, [scope], host, labels)
     await anyio.to_thread.run_sync(_save, credentials, path, roots)
     pid = running_pid(settings.state_dir)

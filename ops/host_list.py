@@ -23,6 +23,11 @@ _queries = load_queries("pmcl.ops", "host_list")
 _FINGERPRINT_CHARS: Final = 16
 
 CredentialsState = Literal["here", "another key", "unusable", "elsewhere"]
+_MEANINGS: Final[dict[CredentialsState, str]] = {
+    "another key": "the file in the state folder is not of the key that is registered",
+    "unusable": "the file in the state folder is no credentials file that only you can read",
+    "elsewhere": "none in the state folder: wherever `pmcl host add --out` wrote them",
+}
 
 
 class HostView(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,3 +124,6 @@ def show_hosts(hosts: list[HostView]) -> None:
         for each in hosts
     ]
     print_rows(names, rows)
+    for state in dict.fromkeys(each.credentials for each in hosts):
+        if state in _MEANINGS:
+            console.print(f"credentials {state}: {_MEANINGS[state]}.", soft_wrap=True)

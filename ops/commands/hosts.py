@@ -28,24 +28,26 @@ def add(  # noqa: PLR0913 - each is an option of the command
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
+    from pmcl.hosts import load_profile
+    from pmcl.ops.granted import show_granted
     from pmcl.ops.host_add import add_host
     from pmcl.ops.known_hosts import credentials_of
 
     settings = settings_of(state_dir=state_dir)
     profile = (out or credentials_of(settings, scope, name)).with_suffix(".toml")
-    kept, roots = profile.exists(), root or (Path.cwd(),)
+    kept, roots = profile.exists(), [each.resolve() for each in root or (Path.cwd(),)]
     path = run(add_host, settings, scope, name, trust, roots, out)
+    granted = load_profile(profile)
     if json:
-        print_json({"credentials": str(path), "profile": str(profile), "profile_kept": kept})
+        report = {"credentials": str(path), "profile": str(profile), "profile_kept": kept}
+        print_json(report | {"granted": granted})
         return
     console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
-    console.print(f"what it may do: {profile}", soft_wrap=True)
     if kept:
         console.print("The profile was there and stays as it is, whatever --root says.")
-        return
-    for each in roots:
-        there = "" if each.is_dir() else ", which is not there yet"
-        console.print(f"it may write below: {each.resolve()}{there}", soft_wrap=True)
+    elif not root:
+        console.print("Without --root it may write below the current folder.")
+    show_granted(granted.authority, profile, roots)
 
 
 @host_app.command(name="list")

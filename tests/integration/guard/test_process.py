@@ -64,7 +64,9 @@ async def test_a_session_is_mediated_from_its_begin_to_the_servers_own_end(
         await toy.close()
         assert await toy.rest() == b""
         assert await toy.ends() == 7
-        assert "toy: at your service" in toy.errors
+        told = f"pmcl: toy is guarded for {guard.scope}/a"
+        assert toy.errors.splitlines()[:2] == [told, "toy: at your service"]
+        assert toy.errors.count(told) == 1
     assert executed(log) == [
         ["read_note", {"path": "/n/1"}],
         ["read_env", {"name": "TOY_SAYS"}],

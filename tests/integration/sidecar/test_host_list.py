@@ -61,6 +61,19 @@ async def test_credentials_that_do_not_fit_are_told(settings: Settings, tmp_path
     assert (replaced.credentials, unreadable.credentials) == ("another key", "unusable")
 
 
+async def test_a_state_of_the_credentials_is_explained_once(
+    settings: Settings, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        await add_host(settings, "demo", name, (), [tmp_path], tmp_path / f"{name}.json")
+    await add_host(settings, "demo", "three", (), [tmp_path], None)
+    with console.capture() as printed:
+        show_hosts(await list_hosts(settings))
+    explained = [line for line in printed.get().splitlines() if line.startswith("credentials ")]
+    [line] = explained
+    assert line.startswith("credentials elsewhere: none in the state folder")
+
+
 async def test_a_folder_without_hosts_stays_empty(settings: Settings) -> None:
     assert await list_hosts(settings) == []
     assert not settings.state_dir.exists()
