@@ -98,7 +98,7 @@ def _limits(inputs: Inputs) -> str:
     for grant, name in (("prohibit", "prohibited"), ("approve", "by approval")):
         authority = inputs.authority
         kept = [effect for effect in _EFFECTS if authority.effects.get(effect, "prohibit") == grant]
-        tools = [*authority.tools.values()].count(grant)
+        tools = sum(each == grant for each in authority.tools.values())
         parts.append(f"{name}: {', '.join([*kept, f'{tools} tools by name'])}")
     return "; ".join(parts)
 
