@@ -93,6 +93,8 @@ async def added(state_dir: Path, name: str = "alice") -> Path:
     arguments = ("--scope", "demo", "--out", str(path), "--state-dir", str(state_dir), "--json")
     said = one(await run("host", "add", name, *arguments))
     profile = str(path.with_suffix(".toml"))
+    granted = said.pop("granted")
+    assert (granted["tools"], granted["network_hosts"]) == ({"*": "grant"}, ["*"])
     assert said == {"credentials": str(path), "profile": profile, "profile_kept": False}
     return path
 

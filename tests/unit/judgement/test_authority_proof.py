@@ -30,6 +30,7 @@ from pmcl.judgement import (
     ApprovalRecord,
     EffectRules,
     Inputs,
+    Judgement,
     OpenHold,
     StepKnown,
     classify,
@@ -365,6 +366,17 @@ def test_an_approval_takes_away_the_wish_for_it_and_no_other_reason(
         assert after == without
 
 
+def _without_stop(judgement: Judgement) -> Judgement:
+    """Return the judgement without the one item that tells of a stop."""
+    evaluation = judgement.evaluation
+    check = evaluation.state_check
+    others = tuple(item for item in check.items if item.name != "operational_state")
+    state_check = msgspec.structs.replace(check, items=others)
+    return msgspec.structs.replace(
+        judgement, evaluation=msgspec.structs.replace(evaluation, state_check=state_check)
+    )
+
+
 @pytest.mark.parametrize("own", EFFECTS)
 def test_under_a_stop_every_combination_lets_inspections_pass_alone(
     own: Effect,
@@ -393,7 +405,7 @@ def test_under_a_stop_every_combination_lets_inspections_pass_alone(
         )
         going, stopped = judge(inputs), judge(msgspec.structs.replace(inputs, stopped=True))
         if effect == "inspect_local":
-            assert stopped == going
+            assert _without_stop(stopped) == _without_stop(going)
             continue
         reasons = stopped.evaluation.reasons
         assert "authority.stopped" in reasons
