@@ -93,9 +93,9 @@ ADDRESSES: Final = _indexed(
     {
         "<": (
             r"<\s*/?\s*(?:information|system|instructions?|important|admin|user|assistant|task|"
-            r"prompt)\b[^>]*>|<\|[^>]*\|>"
+            r"prompt)\b[^>]{0,200}>|<\|[^>]{0,60}\|>"
         ),
-        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]*\]",
+        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]{0,200}\]",
         _ROLES: r"^\W*(?:system|assistant|developer)\s*(?:message|prompt|note|override)?\s*:",
         "model models assistant assistants agent agents ai bot bots": (
             r"\b(?:ai|a\.i\.|large|language) (?:language )?(?:model|assistant|agent)s?\b|"
@@ -136,10 +136,11 @@ ADDRESSES: Final = _indexed(
 OUTRIGHT: Final = _indexed(
     {
         "<": (
-            r"<\s*/?\s*(?:information|system|instructions?|important|admin|assistant)\b[^>]*>|"
-            r"<\|[^>]*\|>"
+            r"<\s*/?\s*(?:information|system|instructions?|important|admin|assistant)\b"
+            r"[^>]{0,200}>|"
+            r"<\|[^>]{0,60}\|>"
         ),
-        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]*\]",
+        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]{0,200}\]",
         _ROLES: r"\b(?:system|assistant|developer)\s*(?:message|prompt|note|override)\s*:",
         "model models assistant assistants agent agents ai bot bots": (
             r"\b(?:ai|a\.i\.|large language|language) (?:language )?(?:model|assistant|agent)s? "

@@ -31,9 +31,12 @@ _DEEPEST: Final = 8
 _MARK_DIGITS: Final = 16
 """As many of a redacted secret's digits stand in the mark that replaces it in a text."""
 
-_email = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+# Those that begin with a run of many signs begin where the run does: tried at every place of a long
+# one, they take the square of its length.
+_email = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _url = re.compile(
-    r"(?:https?://|ftp://|www\.)[^\s'\"<>()\[\]{},]+|\b(?:[\w-]+\.)+[a-z]{2,}/[^\s'\"<>()]*"
+    r"(?:https?://|ftp://|www\.)[^\s'\"<>()\[\]{},]+|"
+    r"(?<![\w-])(?<![\w-]\.)(?:[\w-]+\.)+[a-z]{2,}/[^\s'\"<>()]*"
 )
 _iban = re.compile(r"\b[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{2,5}){2,8}\b")
 _digits = re.compile(r"(?<![\w.])\+?\d(?:[ ().-]?\d){7,}(?![\w.])")
