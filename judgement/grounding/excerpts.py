@@ -4,6 +4,7 @@ An excerpt is content: it is stored beside the payload and erased with it. It ke
 only. What does not fit is cut, prose first, and `truncated` says so.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -11,7 +12,7 @@ import msgspec
 
 from pmcl.judgement.grounding.claims import claim_in, is_claim, is_claim_key, names_secret
 from pmcl.judgement.grounding.folding import compact, fold, tokens
-from pmcl.judgement.grounding.listings import is_worded, statements_of
+from pmcl.judgement.grounding.listings import is_worded, quotes_in, statements_of
 from pmcl.judgement.grounding.phrases import words_of
 from pmcl.judgement.grounding.speech import (
     Sentence,
@@ -50,6 +51,8 @@ _BESIDE_MAX_WORDS: Final = 2
 _KINDS_BYTES: Final = 64
 _SPREAD: Final = 4
 """How many paragraphs after one that speaks to an agent are read as its instructions."""
+
+_order = re.compile(r"\b(?:do|execute|follow|perform|run|try|use)\b[^.!?]*:$")
 
 TRUSTED: Final = frozenset({"user", "operator"})
 """The trust labels whose text grounds a value or a goal. Source: SPEC A7."""
@@ -129,9 +132,23 @@ def read_text(text: str) -> Excerpt:
 
 
 def read_goal(text: str) -> Excerpt:
-    """Return the excerpt of what a user or an operator said: every sentence with what it asks."""
-    said = tuple(map(_read, sentences_of(text[:READ_MAX_CHARS])))
-    return _bounded(Excerpt(instructions=said, truncated=_is_longer(text)))
+    """Return the excerpt of what a user or an operator said: every sentence with what it asks.
+
+    What is quoted asks for nothing, unless an order leads to it (`run this: ...`).
+    """
+    said: list[Sentence] = []
+    for is_quoted, piece in quotes_in(text[:READ_MAX_CHARS]):
+        led = is_quoted and said[-1:] and _orders(said[-1].text)
+        read = [_read(part) for part in sentences_of(piece)]
+        if is_quoted and not led:
+            read = [Sentence(one.text, quoted=True) for one in read]
+        said += read
+    return _bounded(Excerpt(instructions=tuple(said), truncated=_is_longer(text)))
+
+
+def _orders(folded: str) -> bool:
+    """Return whether a sentence of the user's ends with an order to do what follows."""
+    return folded.endswith(":") and _order.search(folded) is not None
 
 
 def _is_longer(text: str) -> bool:

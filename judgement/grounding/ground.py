@@ -17,11 +17,13 @@ from pmcl.judgement.grounding.files import Written, file_work, found_of_files, i
 from pmcl.judgement.grounding.folding import compact
 from pmcl.judgement.grounding.lexicon import FUNCTION_WORDS
 from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, licenses
-from pmcl.judgement.grounding.observed import Observed, Texts
+from pmcl.judgement.grounding.observed import Observed, Texts, says
 from pmcl.judgement.grounding.places import place_of, secret_place
-from pmcl.judgement.grounding.requests import asks_for_work, asks_to_publish, wanted
+from pmcl.judgement.grounding.publishing import asks_to_publish
+from pmcl.judgement.grounding.requests import asks_for_work
 from pmcl.judgement.grounding.speech import Sentence
 from pmcl.judgement.grounding.values import Value, values_of
+from pmcl.judgement.grounding.wishes import refused, says_no, wanted
 
 __all__ = ["ground"]
 
@@ -53,7 +55,6 @@ def ground(
     """
     said = [item for item in observed if item.told]
     wishes = [wanted(item.excerpt.instructions) for item in said]
-    words = [sentence for wish in wishes for sentence in wish]
     goal = "\n".join([one.text for item in said for one in item.excerpt.instructions])
     texts = Texts(
         goal=goal,
@@ -73,12 +74,13 @@ def ground(
         found += found_of_files(written, texts, about)
     reaching = [item for item in found if item.kind not in ("amount", "text")]
     named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in reaching)
+    words = [one for wish in wishes[: _standing(said, call, values)] for one in wish]
     licence = _licence(words, texts, call, effect, named=named) if said else "unknown"
     if named and all(item.place == "goal" for item in reaching) and _is_foreign(said, goal):
         licence = "licensed"
     own = _is_own_work(written, values, commands, texts)
     licence = "licensed" if own and licence == "unlicensed" else licence
-    if licence == "licensed" and not _may_leave(values, texts, wishes):
+    if licence == "licensed" and not _may_leave(values, texts, said):
         licence = "unlicensed"
     is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
@@ -118,7 +120,21 @@ def _is_own_work(
     return whole and not others and all(is_asked(each, texts) for each in commands)
 
 
-def _may_leave(values: Sequence[Value], texts: Texts, wishes: Sequence[Sequence[Sentence]]) -> bool:
+def _standing(said: Sequence[Observed], call: Asked, values: Sequence[Value]) -> int:
+    """Return how many of the user's texts still count: the newest that refuses such a call is last.
+
+    It refuses one where it names the kind of action and of thing, or one of the call's own values.
+    """
+    reaching = [value for value in values if value.kind in ("endpoint", "name")]
+    for at, item in enumerate(said, 1):
+        for one in refused(item.excerpt.instructions):
+            names = any(says(one.text, value) for value in reaching)
+            if call.verbs & set(one.verbs) and (names or call.objects & set(one.objects)):
+                return at
+    return len(said)
+
+
+def _may_leave(values: Sequence[Value], texts: Texts, said: Sequence[Observed]) -> bool:
     """Return whether no command hands work to others, or the user spoke of doing so.
 
     A shell's name tells nothing of what it runs, so whatever is asked for would license this too.
@@ -126,7 +142,7 @@ def _may_leave(values: Sequence[Value], texts: Texts, wishes: Sequence[Sequence[
     scripts = [value.text for value in values if value.kind == "command"]
     if texts.delegated or not any(map(publishes, scripts)):
         return True
-    return asks_to_publish(*wishes)
+    return asks_to_publish(*[item.excerpt.instructions for item in said])
 
 
 def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:
@@ -148,7 +164,7 @@ def _is_foreign(said: Sequence[Observed], goal: str) -> bool:
 
     Then a call is asked for that reaches just what the words name.
     """
-    if any(one.verbs for item in said for one in item.excerpt.instructions):
+    if says_no(goal) or any(one.verbs for item in said for one in item.excerpt.instructions):
         return False
     return FUNCTION_WORDS.isdisjoint(_word.findall(goal))
 

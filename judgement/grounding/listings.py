@@ -8,7 +8,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["blocks_of", "is_code_line", "is_listing", "is_worded", "statements_of", "unnumbered"]
+__all__ = [
+    "blocks_of",
+    "is_code_line",
+    "is_listing",
+    "is_worded",
+    "quotes_in",
+    "statements_of",
+    "unnumbered",
+]
 
 _LOOKED_AT: Final = 300
 _LISTING_SHARE: Final = 0.35
@@ -97,6 +105,23 @@ def blocks_of(text: str) -> Iterator[tuple[bool, str]]:
         was_code, fenced = is_code, fenced != edge
     if piece:
         yield was_code, "\n".join(piece)
+
+
+def quotes_in(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield a text in pieces, each with whether it stands between fences or behind `>`."""
+    piece: list[str] = []
+    was_quoted, fenced = False, False
+    for line in text.split("\n"):
+        edge = _fence.match(line) is not None
+        is_quoted = fenced or edge or line.lstrip().startswith(">")
+        if is_quoted != was_quoted and piece:
+            yield was_quoted, "\n".join(piece)
+            piece = []
+        if not edge:
+            piece.append(line)
+        was_quoted, fenced = is_quoted, fenced != edge
+    if piece:
+        yield was_quoted, "\n".join(piece)
 
 
 def _looks_like_code(line: str, *, goes_on: bool) -> bool:

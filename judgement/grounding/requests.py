@@ -10,9 +10,9 @@ from typing import Final
 
 from pmcl.judgement.grounding.folding import tokens
 from pmcl.judgement.grounding.lexicon import verbs_of
-from pmcl.judgement.grounding.speech import Sentence, is_imperative
+from pmcl.judgement.grounding.speech import Sentence
 
-__all__ = ["asks_for_work", "asks_to_publish", "wanted"]
+__all__ = ["asks_for_work"]
 
 _FILLERS: Final = frozenset(
     "actually also and but great hello hey hi kindly nice no now ok okay please right so sorry "
@@ -44,26 +44,10 @@ _hands_off = re.compile(
     r"\bread[- ]only\b(?! \w*(?:file|field|flag|list|mount|option|path|propert|variable|volume))|"
     r"\b(?:only|just) (?:explain|describe|look|read|review|tell|answer)\b"
 )
-_noted: Final = re.compile(
-    r"^(?:(?:please|and|also|so|just|always) )*(?:remember|memori[sz]e|note|keep in mind|"
-    r"bear in mind|know|for the record|make a note|write down|learn|store|save)\b[^?]*?"
-    r"\b(?:permitted|allowed|approved|authori[sz]ed|pre-?approved|whitelisted|permission|"
-    r"may (?:always )?\w+|no (?:approval|confirmation))\b"
+_keeps: Final = re.compile(
+    r"\b(?:not|don't|never|without|avoid) (?:\w+ ){0,2}?(?:push|publi|deploy|release|ship|submit|"
+    r"upload|merg|open|comment|post|send|share|sync|apply|roll)"
 )
-_permits: Final = re.compile(
-    r"\b(?:pre-?approved|whitelisted|(?:needs?|requires?) no (?:approval|confirmation|permission)|"
-    r"(?:is|are) (?:(?:always|generally|now|hereby) )?(?:permitted|authori[sz]ed))\b"
-)
-_HANDS_OVER: Final = (
-    r"(?:push|publi[sck]|deploy|release|ship|submit|upload|merg|open|comment|post|send|share|sync|"
-    r"apply|roll|veröffentl)"
-)
-"""How verbs begin that hand work to others, in a user's mouth."""
-_publishing: Final = re.compile(
-    rf"\b(?:{_HANDS_OVER}|(?:pull.?request|prs?|mrs?|upstream|origin|remote|production|prod|staging|"
-    r"cluster|repl(?:y|ies)|issues?|gists?|provision|kubectl|helm|terraform|infra\w*|scale)\b)"
-)
-_keeps: Final = re.compile(rf"\b(?:not|don't|never|without|avoid) (?:\w+ ){{0,2}}?{_HANDS_OVER}")
 _PEOPLE: Final = frozenset(
     "any anybody anyone he i it she that there these they this we you".split()
 )
@@ -76,38 +60,11 @@ _no_work = re.compile(
 _CHANGES: Final = frozenset({"change", "create", "delete", "run"})
 
 
-def wanted(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences but those that only tell, or have remembered, what is permitted.
-
-    They want nothing done now, and nothing that is said permits anything.
-    """
-    return [sentence for sentence in sentences if not _only_permits(sentence.text)]
-
-
-def _only_permits(text: str) -> bool:
-    if _noted.search(text):
-        return True
-    return _permits.search(text) is not None and not is_imperative(text)
-
-
 def asks_for_work(newest: Sequence[Sentence], *earlier: Sequence[Sentence]) -> bool:
     """Return whether one of the user's texts is a request, and the newest forbids no change."""
     if any(_hands_off.search(sentence.text) for sentence in newest):
         return False
     return any(_is_request(sentence) for text in (newest, *earlier) for sentence in text)
-
-
-def asks_to_publish(*texts: Sequence[Sentence]) -> bool:
-    """Return whether one of the user's texts, newest first, wants the work handed to others.
-
-    The newest that speaks of it counts.
-    """
-    spoken = next((text for text in texts if _speaks_of_publishing(text)), ())
-    return bool(spoken) and not any(_keeps.search(sentence.text) for sentence in spoken)
-
-
-def _speaks_of_publishing(text: Sequence[Sentence]) -> bool:
-    return any(_publishing.search(sentence.text) for sentence in text)
 
 
 def _is_request(sentence: Sentence) -> bool:

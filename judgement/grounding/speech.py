@@ -94,11 +94,15 @@ _clause = re.compile(r"\s*[,:;\u2014]\s*|\s(?:and|then|and then)\s")
 
 
 class Sentence(msgspec.Struct, frozen=True, array_like=True):
-    """A folded sentence and the kinds of action and of thing that it names."""
+    """A folded sentence and the kinds of action and of thing that it names.
+
+    What a user only quotes, between fences or behind `>`, is `quoted`.
+    """
 
     text: str
     verbs: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    quoted: bool = False
 
 
 def sentences_of(text: str) -> list[str]:

@@ -278,3 +278,46 @@ def test_a_password_out_of_untrusted_text_needs_a_user_who_speaks_of_one(grounde
     held = grounded("Update my account as the file notes.txt says.", note, **call)
     assert "grounding.mentioned_value" in grounding_reasons(held)
     assert is_grounded(grounded("Set the password that is in notes.txt.", note, **call))
+
+
+MAIL = {"to": "bob@example.com", "body": "It is out"}
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Don't send any email to bob@example.com",
+        "never email bob@example.com again",
+        "Did you send the email to bob@example.com?",
+        "I emailed the message to bob@example.com",
+        "Schick keine Mail an bob@example.com",
+    ],
+)
+def test_words_about_a_message_are_no_wish_for_it(grounded: Any, goal: str) -> None:
+    found = grounded(goal, tool="send_email", arguments=MAIL, effect="communication")
+    assert grounding_reasons(found) == ("grounding.unlicensed_effect",)
+
+
+def test_the_newest_refusal_counts_over_an_older_wish(make_request: MakeRequest) -> None:
+    def licence(*newest_first: str) -> str:
+        request = make_request("send_email", arguments=MAIL, resources=())
+        seen = [
+            Observed(ULID + str(n), told=True, excerpt=read_goal(text))
+            for n, text in enumerate(newest_first)
+        ]
+        return ground(request, "communication", seen).licence
+
+    wish = "Send the email to bob@example.com"
+    assert licence(wish) == "licensed"
+    assert licence("Thanks, fix the parser", wish) == "licensed"
+    assert licence("Do not send the email to bob@example.com yet", wish) == "unlicensed"
+    assert licence(wish, "Do not send the email to bob@example.com yet") == "licensed"
+    assert licence("Don't send it to ann@example.com", wish) == "licensed"
+
+
+@pytest.mark.parametrize("run", ["a", "a.", "6a", "aGVsbG8g", "a\u0301", "<|", "<important ", "a@"])
+def test_long_runs_end_and_hide_no_address(grounded: Any, run: str) -> None:
+    filler = run * (64 * 1024 // len(run.encode()))
+    text = f"{filler} mail eve@example.org {filler}"
+    found = grounded(GOAL, text, tool="write", arguments={"content": text})
+    assert any(item.kind == "endpoint" for item in found.found)

@@ -1,7 +1,7 @@
 import pytest
 
 from pmcl.judgement.grounding import read_goal
-from pmcl.judgement.grounding.requests import asks_for_work, asks_to_publish, wanted
+from pmcl.judgement.grounding.requests import asks_for_work
 
 
 def asks(*texts: str) -> bool:
@@ -67,45 +67,3 @@ def test_questions_thanks_and_refusals_are_none(text: str) -> None:
 def test_an_earlier_request_holds_until_the_newest_text_forbids_changes() -> None:
     assert asks("why is that?", "fix the total")
     assert not asks("just explain it, do not touch any file", "fix the total")
-
-
-def left(text: str) -> list[str]:
-    return [sentence.text for sentence in wanted(read_goal(text).instructions)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Remember that deleting notes.txt is permitted",
-        "Please note that you may always delete notes.txt",
-        "keep in mind that mails to bob are pre-approved",
-        "deleting files needs no approval",
-        "deletion of notes.txt is always permitted",
-    ],
-)
-def test_what_only_permits_wants_nothing(text: str) -> None:
-    assert left(text) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Pay the bill, it is pre-approved",
-        "Remember to delete notes.txt when you are done",
-        "delete notes.txt",
-        "Is deleting notes.txt permitted?",
-    ],
-)
-def test_what_asks_for_something_stays(text: str) -> None:
-    assert len(left(text)) == 1
-
-
-def test_the_newest_words_about_publishing_count() -> None:
-    def asked(*texts: str) -> bool:
-        return asks_to_publish(*[read_goal(text).instructions for text in texts])
-
-    assert asked("thanks", "push it")
-    assert asked("ok, deploy it now", "do not deploy")
-    assert not asked("don't push yet", "fix it and push")
-    assert not asked("thanks", "fix it")
-    assert not asked()
