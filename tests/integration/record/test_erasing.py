@@ -289,6 +289,7 @@ async def test_older_copies_are_named_and_lose_it_when_they_come_back(office: Of
     async with office.sidecar():
         async with office.host() as host:
             await observe(host, "n0", "n1")
+        await office.until("SELECT 1 WHERE (SELECT count(*) FROM evidence) = 2")
         made = await make_backup(office.settings, place)
         asked = await erase(office, "s", "a")
         assert [backup.backup_id for backup in asked.backups] == [made["backup_id"]]
