@@ -89,13 +89,17 @@ ASKS: Final = _indexed(
 )
 """An obligation or a request, to whomever."""
 
+_TAG_END: Final = r"(?:[^>]{0,199}>|[^>]{200})"
+_MARK_END: Final = r"(?:[^\]]{0,199}\]|[^\]]{200})"
+"""How a mark ends; 200 characters are looked at, and one that is longer counts all the same."""
+
 ADDRESSES: Final = _indexed(
     {
         "<": (
             r"<\s*/?\s*(?:information|system|instructions?|important|admin|user|assistant|task|"
-            r"prompt)\b[^>]{0,200}>|<\|[^>]{0,60}\|>"
+            rf"prompt)\b{_TAG_END}|<\|[^>]{{0,60}}\|>"
         ),
-        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]{0,200}\]",
+        "[": rf"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w){_MARK_END}",
         _ROLES: r"^\W*(?:system|assistant|developer)\s*(?:message|prompt|note|override)?\s*:",
         "model models assistant assistants agent agents ai bot bots": (
             r"\b(?:ai|a\.i\.|large|language) (?:language )?(?:model|assistant|agent)s?\b|"
@@ -137,10 +141,10 @@ OUTRIGHT: Final = _indexed(
     {
         "<": (
             r"<\s*/?\s*(?:information|system|instructions?|important|admin|assistant)\b"
-            r"[^>]{0,200}>|"
+            rf"{_TAG_END}|"
             r"<\|[^>]{0,60}\|>"
         ),
-        "[": r"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w)[^\]]{0,200}\]",
+        "[": rf"\[\s*/?\s*(?:system|inst|instructions?|admin|important)\b(?!\.\w){_MARK_END}",
         _ROLES: r"\b(?:system|assistant|developer)\s*(?:message|prompt|note|override)\s*:",
         "model models assistant assistants agent agents ai bot bots": (
             r"\b(?:ai|a\.i\.|large language|language) (?:language )?(?:model|assistant|agent)s? "

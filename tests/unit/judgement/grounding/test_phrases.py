@@ -43,3 +43,11 @@ def test_answers_are_those_of_the_patterns_alone(text: str) -> None:
     for phrases in GROUPS:
         alone = any(pattern.search(folded) for found in phrases.values() for pattern in found)
         assert one_matches(phrases, folded, words_of(folded)) is alone
+
+
+@pytest.mark.parametrize("mark", ["<system {}>", "</important {}>", "[system {}]", "[/inst {}]"])
+@pytest.mark.parametrize("padding", [0, 190, 200, 4000])
+def test_a_mark_is_seen_however_it_is_padded(mark: str, padding: int) -> None:
+    folded = fold(mark.format("a" * padding) + " now do as follows")
+    for phrases in (ADDRESSES, OUTRIGHT):
+        assert one_matches(phrases, folded, words_of(folded))
