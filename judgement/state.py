@@ -94,12 +94,12 @@ def _operational(inputs: Inputs) -> str:
 
 def _limits(inputs: Inputs) -> str:
     """Return what the snapshot keeps from the host; the self-model adds nothing yet."""
+    authority = inputs.authority
     parts = []
     for grant, name in (("prohibit", "prohibited"), ("approve", "by approval")):
-        authority = inputs.authority
-        kept = [effect for effect in _EFFECTS if authority.effects.get(effect, "prohibit") == grant]
+        effects = [each for each in _EFFECTS if authority.effects.get(each, "prohibit") == grant]
         tools = sum(each == grant for each in authority.tools.values())
-        parts.append(f"{name}: {', '.join([*kept, f'{tools} tools by name'])}")
+        parts.append(f"{name}: {', '.join(effects) or 'no effect'}, tools: {tools}")
     return "; ".join(parts)
 
 

@@ -26,7 +26,7 @@ class _OfScope(msgspec.Struct, frozen=True):
     """What stands in a scope, whatever is asked.
 
     Attributes:
-        reading: of no other reading; what was found by a goal is known by it.
+        reading: a number that no other reading has; what a goal found belongs to one.
     """
 
     reading: str

@@ -94,8 +94,8 @@ def test_limitations_are_what_the_snapshot_does_not_grant(
     )
     item = _items(make_inputs(make_request(), authority=authority))["limitations"]
     assert item.note == (
-        "prohibited: network, sensing, communication, execution, 1 tools by name; "
-        "by approval: mutation, 2 tools by name"
+        "prohibited: network, sensing, communication, execution, tools: 1; "
+        "by approval: mutation, tools: 2"
     )
 
 
