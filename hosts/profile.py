@@ -5,7 +5,6 @@ Source: SPEC A1.
 """
 
 import json
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
@@ -101,5 +100,5 @@ def load_profile(path: Path) -> Profile:
     """
     try:
         return msgspec.toml.decode(path.read_bytes(), type=Profile)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.DecodeError) as error:
+    except (OSError, ValueError, RecursionError, msgspec.DecodeError) as error:
         raise ProfileError(f"profile {path}: {error}") from error

@@ -36,6 +36,8 @@ def test_the_same_profile_is_the_same_snapshot(credentials: Path, tmp_path: Path
         ("[effects]", "tools"),
         ("tools = ", "Invalid value"),
         ("\xff", "profile"),
+        pytest.param("a = " + "[" * 1000, "profile", id="nested too deep"),
+        pytest.param("a = " + "9" * 5000, "profile", id="a number too long"),
     ],
 )
 def test_a_profile_that_does_not_fit_is_told(
