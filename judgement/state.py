@@ -93,13 +93,15 @@ def _operational(inputs: Inputs) -> str:
 
 
 def _limits(inputs: Inputs) -> str:
-    """Return what the snapshot keeps from the host; the self-model adds nothing yet."""
+    """Return which effects and tools the snapshot does not grant; the self-model adds none yet."""
     authority = inputs.authority
+    named = [grant for tool, grant in authority.tools.items() if tool != "*"]
     parts = []
     for grant, name in (("prohibit", "prohibited"), ("approve", "by approval")):
-        effects = [each for each in _EFFECTS if authority.effects.get(each, "prohibit") == grant]
-        tools = sum(each == grant for each in authority.tools.values())
-        parts.append(f"{name}: {', '.join(effects) or 'no effect'}, tools: {tools}")
+        kept = [each for each in _EFFECTS if authority.effects.get(each, "prohibit") == grant]
+        tools = [f"named tools: {named.count(grant)}"] if grant in named else []
+        others = ["other tools"] if authority.tools.get("*", "prohibit") == grant else []
+        parts.append(f"{name}: {', '.join([*kept, *tools, *others]) or 'nothing'}")
     return "; ".join(parts)
 
 

@@ -85,17 +85,27 @@ def test_operational_state_tells_a_stop_and_a_gap(
     assert (item.freshness, item.lineage, item.note) == ("fresh", (ULID + "0",), note)
 
 
+@pytest.mark.parametrize(
+    ("tools", "prohibited", "by_approval"),
+    [
+        (
+            {"*": "grant", "shell/run": "prohibit", "mail/send": "approve", "x/y": "approve"},
+            ", named tools: 1",
+            "mutation, named tools: 2",
+        ),
+        ({"files/read": "grant"}, ", other tools", "mutation"),
+        ({"*": "approve"}, "", "mutation, other tools"),
+    ],
+)
 def test_limitations_are_what_the_snapshot_does_not_grant(
-    make_request: Any, make_inputs: Any
+    tools: Any, prohibited: str, by_approval: str, make_request: Any, make_inputs: Any
 ) -> None:
     authority = AuthoritySnapshot(
-        tools={"*": "grant", "shell/run": "prohibit", "mail/send": "approve", "x/y": "approve"},
-        effects={"inspect_local": "grant", "mutation": "approve", "execution": "prohibit"},
+        tools=tools, effects={"inspect_local": "grant", "mutation": "approve", "execution": "grant"}
     )
     item = _items(make_inputs(make_request(), authority=authority))["limitations"]
     assert item.note == (
-        "prohibited: network, sensing, communication, execution, tools: 1; "
-        "by approval: mutation, tools: 2"
+        f"prohibited: network, sensing, communication{prohibited}; by approval: {by_approval}"
     )
 
 
