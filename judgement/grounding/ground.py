@@ -54,6 +54,7 @@ def ground(
         roots: below which the host may write.
     """
     said = [item for item in observed if item.told]
+    known = _known(said)
     wishes = [wanted(item.excerpt.instructions) for item in said]
     goal = "\n".join([one.text for item in said for one in item.excerpt.instructions])
     texts = Texts(
@@ -74,13 +75,13 @@ def ground(
         found += found_of_files(written, texts, about)
     reaching = [item for item in found if item.kind not in ("amount", "text")]
     named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in reaching)
-    words = [one for wish in wishes[: _standing(said, call, values)] for one in wish]
+    words = [one for wish in wishes[: _standing(known, call, values)] for one in wish]
     licence = _licence(words, texts, call, effect, named=named) if said else "unknown"
     if named and all(item.place == "goal" for item in reaching) and _is_foreign(said, goal):
         licence = "licensed"
     own = _is_own_work(written, values, commands, texts)
     licence = "licensed" if own and licence == "unlicensed" else licence
-    if licence == "licensed" and not _may_leave(values, texts, said):
+    if licence == "licensed" and not _may_leave(values, texts, known):
         licence = "unlicensed"
     is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
@@ -120,6 +121,12 @@ def _is_own_work(
     return whole and not others and all(is_asked(each, texts) for each in commands)
 
 
+def _known(said: Sequence[Observed]) -> Sequence[Observed]:
+    """Return the user's texts up to the newest that was cut: its rest may refuse what older ask."""
+    cut = next((at for at, item in enumerate(said, 1) if item.excerpt.truncated), len(said))
+    return said[:cut]
+
+
 def _standing(said: Sequence[Observed], call: Asked, values: Sequence[Value]) -> int:
     """Return how many of the user's texts still count: the newest that refuses such a call is last.
 
@@ -128,8 +135,9 @@ def _standing(said: Sequence[Observed], call: Asked, values: Sequence[Value]) ->
     reaching = [value for value in values if value.kind in ("endpoint", "name")]
     for at, item in enumerate(said, 1):
         for one in refused(item.excerpt.instructions):
-            names = any(says(one.text, value) for value in reaching)
-            if call.verbs & set(one.verbs) and (names or call.objects & set(one.objects)):
+            if call.verbs.isdisjoint(one.verbs):
+                continue
+            if call.objects & set(one.objects) or any(says(one.text, each) for each in reaching):
                 return at
     return len(said)
 

@@ -84,7 +84,7 @@ _making = re.compile(
 _moving = re.compile(
     rf"{_ASKED}(?:get|put|bring|take|make|move|copy|sync|back up|hand|roll|apply|restart|install|"
     r"run|set|upgrade|add|mail)\b(?: \S+){0,8}? (?:to|on|onto|in|into)(?: \w+){0,2}? "
-    rf"{_PLACE}\b"
+    rf"{_PLACE}\b{_NO_THING}"
 )
 _out = re.compile(
     r"(?:^\W*|\b(?:and|then|please|now|let's|to) )(?:get|put|bring|take|make|go|hand|roll)\b"
@@ -100,7 +100,8 @@ _in_other_words = re.compile(
     rf"(?:^|\b(?:bitte|dann|und|jetzt|haz|fais|et|y) (?:\w+ ){{0,4}}?)(?:{_GERMAN}|{_ROMANCE})\b|"
     rf"\b(?:{_GERMAN}|{_ROMANCE}) (?:\w+ ){{0,3}}?(?:bitte|jetzt)\b|{_CJK}"
 )
-_wishes: Final = (_verb, _to_be_done, _making, _moving, _out, _running, _in_other_words)
+_outright: Final = (_verb, _to_be_done, _in_other_words)
+_wishes: Final = (*_outright, _making, _moving, _out, _running)
 
 _NO: Final = (
     r"\b(?:not|\w+n't|cannot|no(?= \w)|hold|wait|stop|skip|cancel|leave|abort|postpone|delay|"
@@ -127,14 +128,16 @@ _given = re.compile(r"(\b(?:run|do|execute|use|try|via|with|now|then|and):? |^)`
 def asks_to_publish(*texts: Sequence[Sentence]) -> bool:
     """Return whether one of the user's texts, newest first, wants the work handed to others.
 
-    The newest that wants or refuses it counts; where it does both (`don't deploy to production,
-    deploy to staging`), the wish does.
+    The newest that wants or refuses it counts. Where it does both, the wish does if its verb hands
+    over (`don't deploy to production, deploy to staging`): `prepare the release but do not publish`
+    only speaks of the thing.
     """
     for text in texts:
         said = [_plain(sentence.text) for sentence in text if not sentence.quoted]
-        if any(map(_wants, said)):
+        refuses = any(map(_refuses, said))
+        if any(_wants(one, _outright if refuses else _wishes) for one in said):
             return True
-        if any(map(_refuses, said)):
+        if refuses:
             return False
     return False
 
@@ -144,18 +147,18 @@ def _plain(text: str) -> str:
     return _quoted.sub(" ", _given.sub(r"\1\2", text))
 
 
-def _wants(text: str) -> bool:
+def _wants(text: str, wishes: Sequence[re.Pattern[str]]) -> bool:
     if asks_to_be_told(text) or text.startswith("how "):
         return False
     if text.endswith("?") and _polite.search(text) is None:
         return False
-    return any(says_yes and _wishes_in(part) for part, says_yes in parts_of(text, more=_NO))
+    return any(says_yes and _is_wish(part, wishes) for part, says_yes in parts_of(text, more=_NO))
 
 
-def _wishes_in(part: str) -> bool:
+def _is_wish(part: str, wishes: Sequence[re.Pattern[str]]) -> bool:
     if _is_by_user(part) and _wanting.search(part) is None:
         return False
-    return any(pattern.search(part.strip()) is not None for pattern in _wishes)
+    return any(pattern.search(part.strip()) is not None for pattern in wishes)
 
 
 def _refuses(text: str) -> bool:

@@ -313,6 +313,9 @@ def test_the_newest_refusal_counts_over_an_older_wish(make_request: MakeRequest)
     assert licence("Do not send the email to bob@example.com yet", wish) == "unlicensed"
     assert licence(wish, "Do not send the email to bob@example.com yet") == "licensed"
     assert licence("Don't send it to ann@example.com", wish) == "licensed"
+    # What is cut off of a text may be a refusal.
+    assert licence("The log says this.\n\n" * 1200 + "Do not send it", wish) == "unlicensed"
+    assert licence(wish, "The log says this.\n\n" * 1200) == "licensed"
 
 
 @pytest.mark.parametrize("run", ["a", "a.", "6a", "aGVsbG8g", "a\u0301", "<|", "<important ", "a@"])

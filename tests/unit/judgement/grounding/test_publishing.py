@@ -71,6 +71,10 @@ def test_a_wish_to_hand_work_over_counts(text: str) -> None:
         "fix this:\n```\n$ git push origin main\n\nplease push it\n```",
         "> please push it\n\nfix this",
         "nicht pushen",
+        "Prepare the release but do not publish it",
+        "Fix the bug. Draft the release, don't push",
+        "put the function in the users module",
+        "move the helper into the server module",
     ],
 )
 def test_questions_reports_refusals_things_and_quotations_do_not(text: str) -> None:
