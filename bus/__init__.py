@@ -69,11 +69,11 @@ from pmcl.bus.streams import (
     recreate_log,
     replay_intake,
     rewind_consumers,
-    trim_intake,
 )
 from pmcl.bus.subscription import Handler, Subscription
 from pmcl.bus.tasks import background_tasks, light_tasks
 from pmcl.bus.tracing import SpanKind, begin_span, fail_span, span, traceparent, untraced
+from pmcl.bus.trimming import drop_trimmed, trim_intake
 
 __all__ = [
     "ACK_WAIT_S",
@@ -135,6 +135,7 @@ __all__ = [
     "core_permissions",
     "dead_letter_counts",
     "delete_message",
+    "drop_trimmed",
     "ensure_streams",
     "fail_span",
     "find_nats_server",

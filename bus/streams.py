@@ -33,7 +33,7 @@ __all__ = [
     "recreate_log",
     "replay_intake",
     "rewind_consumers",
-    "trim_intake",
+    "stream_configuration",
 ]
 
 log = structlog.get_logger()
@@ -110,25 +110,6 @@ async def replay_intake(admin: Connection) -> None:
         await call(admin, f"CONSUMER.RESET.{INTAKE}.{durable}", {"seq": 1})
 
 
-async def trim_intake(admin: Connection, limits: StreamLimits | None = None) -> int:
-    """Return how many messages of INTAKE were purged, none while it is not three quarters full.
-
-    The older half goes, as far as every consumer is done with it; the younger stays for a rebuild.
-
-    Raises:
-        BusError: no answer.
-    """
-    limits = limits or StreamLimits()
-    state = await stream_state(admin, INTAKE)
-    if state is None or state.bytes * 4 < limits.intake_bytes * 3:
-        return 0
-    done = [await _done_through(admin, durable, state.last) for durable in DURABLES]
-    through = min(*done, (state.first + state.last) // 2)
-    purged = await call(admin, f"STREAM.PURGE.{INTAKE}", {"seq": through + 1})
-    log.info("bus.intake_trimmed", through=through)
-    return int(purged["purged"])
-
-
 async def intake_progress(connection: Connection) -> tuple[int, int]:
     """Return the last sequence of INTAKE, and the one up to which every message is dealt with.
 
@@ -164,6 +145,19 @@ async def dead_letter_counts(
     return {subject.rpartition(".")[2]: count for subject, count in sorted(counts.items())}
 
 
+async def stream_configuration(admin: Connection, name: str) -> dict[str, Any] | None:
+    """Return how the server keeps a stream, None if there is no such stream.
+
+    Raises:
+        BusError: no answer.
+    """
+    try:
+        config: dict[str, Any] = (await call(admin, f"STREAM.INFO.{name}"))["config"]
+    except StreamMissingError:
+        return None
+    return config
+
+
 async def _done_through(admin: Connection, durable: str, last: int) -> int:
     """Return the sequence up to which a consumer has nothing left to do, `last` at the most."""
     state = await consumer_state(admin, INTAKE, durable)
@@ -180,7 +174,7 @@ async def _check_requests_free(admin: Connection) -> None:
 
 async def _ensure_stream(admin: Connection, wanted: dict[str, Any]) -> None:
     name = wanted["name"]
-    found = await _configuration(admin, name)
+    found = await stream_configuration(admin, name)
     if found is None:
         await call(admin, f"STREAM.CREATE.{name}", wanted)
         return
@@ -191,20 +185,12 @@ async def _ensure_stream(admin: Connection, wanted: dict[str, Any]) -> None:
 
 
 async def _ensure_log(admin: Connection, wanted: dict[str, Any]) -> None:
-    found = await _configuration(admin, LOG)
+    found = await stream_configuration(admin, LOG)
     if found is None:
         await call(admin, f"STREAM.CREATE.{LOG}", wanted)
         return
     _check(LOG, found, wanted, wanted.keys() - {"max_bytes"})
     _check_durable(LOG, found)
-
-
-async def _configuration(admin: Connection, name: str) -> dict[str, Any] | None:
-    try:
-        config: dict[str, Any] = (await call(admin, f"STREAM.INFO.{name}"))["config"]
-    except StreamMissingError:
-        return None
-    return config
 
 
 def _differing(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:

@@ -25,6 +25,7 @@ from pmcl.bus import (
     Identity,
     Message,
     delete_message,
+    drop_trimmed,
     move_dead_letters,
     observed_through,
     stored_messages,
@@ -98,6 +99,7 @@ class Eraser:
             await self._payloads(reader, erasure)
             async with self._connect("admin") as admin, self._connect("worker") as working:
                 messages = await self._intake(admin, reader, erasure)
+                await drop_trimmed(admin)  # only now: what it purges may stay in part
                 await move_dead_letters(admin, working)  # those that were redriven leave bytes
                 messages += await self._dead_letters(admin, reader, erasure)
             await self._set_aside(reader)

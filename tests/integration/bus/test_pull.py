@@ -19,8 +19,6 @@ from pmcl.bus import (
     publish_stored,
     pull,
     rewind_consumers,
-    stream_state,
-    trim_intake,
 )
 from pmcl.bus.jetstream import call
 from pmcl.contracts import BusError
@@ -342,26 +340,3 @@ async def test_an_error_of_a_handler_ends_the_pull_and_gives_the_message_back(
         tasks.start_soon(partial(pull, worker, CONFIG, seen.handle))
         await seen.wait_for(1, timeout_s=2)
         tasks.cancel_scope.cancel()
-
-
-async def test_a_full_intake_loses_only_what_is_done_with(
-    host: Connection, worker: Connection, admin: Connection
-) -> None:
-    await store(host, 0, 100)
-    small = StreamLimits(intake_bytes=1)
-    assert await trim_intake(admin) == 0
-    assert await trim_intake(admin, small) == 0
-
-    seen = Seen()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(pull, worker, CONFIG, seen.handle)
-        await seen.wait_for(100)
-        with anyio.fail_after(5):
-            while await acked(admin) < 100:
-                await anyio.lowlevel.checkpoint()
-        tasks.cancel_scope.cancel()
-
-    assert await trim_intake(admin, small) == 50
-    state = await stream_state(admin, INTAKE)
-    assert state is not None
-    assert (state.first, state.last) == (51, 100)

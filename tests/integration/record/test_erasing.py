@@ -3,11 +3,20 @@
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import msgspec
 import pytest
 
-from pmcl.bus import DEADLETTERS, INTAKE, Connection, delete_message, stored_message
+from pmcl.bus import (
+    DEADLETTERS,
+    INTAKE,
+    Connection,
+    StreamLimits,
+    delete_message,
+    stored_message,
+    trim_intake,
+)
 from pmcl.bus.jetstream import call
 from pmcl.contracts import (
     ContractError,
@@ -185,10 +194,26 @@ async def test_what_a_redriven_letter_leaves_in_its_file_is_erased(office: Offic
         assert any("DEADLETTERS" in name for name in await files(office, "n1"))
 
 
+async def test_what_a_full_intake_gave_up_is_erased(office: Office) -> None:
+    async with office.sidecar() as cell:
+        async with office.host() as host:
+            ids = await observe(host, "n0", "n1", "n2", "n3")
+        async with cell.admin() as admin:
+            with anyio.fail_after(WITHIN_S):
+                while await trim_intake(admin, StreamLimits(intake_bytes=1)) == 0:
+                    await anyio.lowlevel.checkpoint()
+        assert any("INTAKE" in name for name in await files(office, "n0"))
+
+        await erase(office, "s", None, ids[0])
+
+        assert await files(office, "n0") == {}
+
+
 async def test_an_erased_payload_that_is_still_there_is_a_fault(office: Office) -> None:
     async with office.sidecar():
         async with office.host() as host:
             (evidence_id,) = await observe(host, "n0")
+        await office.until("SELECT 1 FROM payloads")
         copy = office.copy()
         await erase(office, "s")
     (row,) = await rows_of(copy, "SELECT * FROM payloads")
