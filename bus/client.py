@@ -24,6 +24,7 @@ __all__ = ["SturdyClient", "close_client", "connect_client"]
 log = structlog.get_logger()
 
 _NO_STATUS = b"NATS/1.0\r\n"
+_REFUSED = "authorization violation"
 
 
 class SturdyClient(Client):
@@ -95,12 +96,13 @@ class SturdyClient(Client):
 
 
 async def connect_client(
-    config: ConnectionConfig, on_broken: Callable[[], None]
+    config: ConnectionConfig, on_broken: Callable[[], None], on_refused: Callable[[], None]
 ) -> SturdyClient | None:
     """Return a connected client, or None if there was none within `connect_timeout_s`.
 
     `on_broken` is called as soon as the client notices that its connection is gone. It may never
-    be called: some losses are silent, so `is_connected` must be watched too.
+    be called: some losses are silent, so `is_connected` must be watched too. `on_refused` is
+    called each time a server does not accept the key.
     """
     client = SturdyClient()
 
@@ -111,6 +113,8 @@ async def connect_client(
 
     async def failed(error: Exception) -> None:
         log.debug("bus.client_error", name=config.name, error=repr(error))
+        if _REFUSED in str(error).lower():  # nats-py has no type for it while it connects
+            on_refused()
 
     connected = False
     try:

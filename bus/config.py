@@ -15,6 +15,8 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
         name: shown in the server's list of connections and in logs.
         connect_timeout_s: for one attempt; attempts never end.
         retry_s: between two attempts.
+        refusal_s: how long a key that was never accepted is refused before that is believed: a
+            server that is to take a new key in may not have loaded it yet.
         probe_interval_s: between two probes of the watchdog.
         probe_timeout_s: how long a probe may take; two late ones and the client is replaced.
         ping_interval_s: of the protocol's own pings.
@@ -28,6 +30,7 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     connect_timeout_s: float = 2.0
     retry_s: float = 0.1
+    refusal_s: float = 1.0
     probe_interval_s: float = 0.5
     probe_timeout_s: float = 1.0
     ping_interval_s: float = 3.0

@@ -40,10 +40,14 @@ class Connection:
         self._client: SturdyClient | None = None
         self._mux = ""
         self._closing = False
+        self._accepted = False
+        self._refused = False
+        self._refused_since: float | None = None
         self._asked = 0
         self._waiting: dict[str, tuple[str, asyncio.Future[Message]]] = {}
         self._subscriptions: dict[int, Subscription] = {}
         self._on_ready: list[Callable[[], None]] = []
+        self._on_refused: list[Callable[[], None]] = []
         self._up = anyio.Event()
         self._down = anyio.Event()
 
@@ -51,6 +55,14 @@ class Connection:
     def ready(self) -> bool:
         """Whether the connection is up and all subscriptions are in place."""
         return self._up.is_set() and self._client is not None and self._client.is_connected
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server does not accept the key: that is no outage.
+
+        One that was accepted before is believed to be removed at once, a new one after `refusal_s`.
+        """
+        return self._refused
 
     @property
     def name(self) -> str:
@@ -76,6 +88,10 @@ class Connection:
     def on_ready(self, callback: Callable[[], None]) -> None:
         """`callback` is called each time the connection has come up, on the event loop."""
         self._on_ready.append(callback)
+
+    def on_refused(self, callback: Callable[[], None]) -> None:
+        """`callback` is called when the connection comes to be `refused`, on the event loop."""
+        self._on_refused.append(callback)
 
     def new_inbox(self) -> str:
         """Return a subject under the identity's own prefix that nobody else can guess."""
@@ -170,10 +186,11 @@ class Connection:
 
     async def _run(self) -> None:
         while True:
-            client = await connect_client(self._config, self._lose)
+            client = await connect_client(self._config, self._lose, self._refuse)
             if client is None:
                 await anyio.sleep(self._config.retry_s)
                 continue
+            self._accept()
             try:
                 await self._serve(client)
             except (nats.errors.Error, OSError) as error:
@@ -252,6 +269,23 @@ class Connection:
         for what, future in list(self._waiting.values()):
             if not future.done():
                 future.set_exception(BusClosedError(what, sent=True))
+
+    def _accept(self) -> None:
+        self._accepted = True
+        self._refused = False
+        self._refused_since = None
+
+    def _refuse(self) -> None:
+        now_s = anyio.current_time()
+        if self._refused_since is None:
+            self._refused_since = now_s
+        waits = not self._accepted and now_s - self._refused_since < self._config.refusal_s
+        if self._refused or waits:
+            return
+        self._refused = True
+        log.warning("bus.refused", name=self.name)
+        for callback in self._on_refused:
+            callback()
 
     def _expect(self, what: str, timeout_s: float) -> tuple[str, asyncio.Future[Message]]:
         """Return a fresh reply subject and what will come there."""

@@ -6,6 +6,7 @@ from pmcl.hosts.dispatch import Dispatch, Run
 from pmcl.hosts.errors import (
     DispatchRefusedError,
     HeldError,
+    KeyRefusedError,
     ObservationLostError,
     PathError,
     ReplyError,
@@ -36,6 +37,7 @@ __all__ = [
     "HeldError",
     "Host",
     "HostConfig",
+    "KeyRefusedError",
     "KnownHost",
     "ObservationFields",
     "ObservationLostError",

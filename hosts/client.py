@@ -68,6 +68,7 @@ class Host:
 
         Raises:
             RefusedError: the lease was refused.
+            KeyRefusedError: the server does not accept the key; told as soon as it says so.
             HostError, LedgerError: the host's file cannot be used.
         """
         keep_logs_off_stdout()
@@ -94,6 +95,7 @@ class Host:
 
         Raises:
             StaleGenerationError: a newer begin has fenced this host.
+            KeyRefusedError: the server does not accept the key.
             HostError: the lease was disabled here.
         """
         binding = self._session.keeper.binding
@@ -114,7 +116,7 @@ class Host:
             DetectorMissingError: it may hold a secret that nothing here would find; not sent.
             ObservationLostError: it was not stored in time, as far as is known. Should it have
                 been, the ledger still does not count it.
-            HostError: the host's file is full.
+            HostError: the host's file is full, or its key is not accepted.
             LedgerError: it was sent, and then the host's file could not be written; it may count.
         """
         (evidence_id,) = await self.observe_many([fields])

@@ -32,7 +32,7 @@ from pmcl.contracts import (
     limits,
 )
 from pmcl.hosts.clock import now_s, wall_ms
-from pmcl.hosts.errors import DispatchRefusedError
+from pmcl.hosts.errors import DispatchRefusedError, KeyRefusedError
 from pmcl.hosts.outstanding import claim_of
 from pmcl.hosts.proposal import Proposal, bind
 from pmcl.hosts.session import Session
@@ -180,6 +180,8 @@ class Dispatch:
     def _check_lease(self) -> None:
         try:
             binding = self._session.keeper.binding
+        except KeyRefusedError as error:
+            raise self._refused("key_refused") from error
         except PmclError as error:
             raise self._refused("fenced") from error
         if self._verdict.passed and binding != self._verdict.binding:

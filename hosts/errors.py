@@ -3,7 +3,14 @@
 from pmcl.contracts import HostError
 from pmcl.hosts.verdict import Verdict
 
-__all__ = ["DispatchRefusedError", "HeldError", "ObservationLostError", "PathError", "ReplyError"]
+__all__ = [
+    "DispatchRefusedError",
+    "HeldError",
+    "KeyRefusedError",
+    "ObservationLostError",
+    "PathError",
+    "ReplyError",
+]
 
 
 class DispatchRefusedError(HostError):
@@ -11,8 +18,9 @@ class DispatchRefusedError(HostError):
 
     Attributes:
         reason: `held`, `claimed` (the verdict was used before), `expired`, `fenced`, `no_lease`,
-            `not_a_call` (a plan or a recommendation), `other_proposal` (not what was checked),
-            `unconfirmed` (the sidecar did not say in time that there was no stop).
+            `key_refused` (the host's key is not accepted any more), `not_a_call` (a plan or a
+            recommendation), `other_proposal` (not what was checked), `unconfirmed` (the sidecar did
+            not say in time that there was no stop).
     """
 
     def __init__(self, call_id: str, reason: str) -> None:
@@ -41,6 +49,18 @@ class HeldError(HostError):
     def revision_request(self) -> str | None:
         """What would lift the hold, if anything that the model can do."""
         return None if self.verdict is None else self.verdict.revision_request
+
+
+class KeyRefusedError(HostError):
+    """The sidecar's server does not accept this host's key: it can ask and store nothing."""
+
+    def __init__(self, scope: str, host: str) -> None:
+        self.scope = scope
+        self.host = host
+        super().__init__(
+            f"the sidecar does not accept the key of {scope}/{host}: it was removed, or its"
+            " credentials are another's; `pmcl host list` tells, `pmcl host add` makes new ones"
+        )
 
 
 class ObservationLostError(HostError):

@@ -1,7 +1,8 @@
 """The keeper holds the host's lease: it begins or joins one, keeps it, and says when it is fenced.
 
 A lease that has run out is begun anew, as a new generation. One that another begin has fenced is
-not: two would fence each other for ever, so everything of this host raises from then on.
+not: two would fence each other for ever, so everything of this host raises from then on. While
+the server refuses the host's key, everything raises as well: that is no outage.
 It also knows how old the sidecar's last word about the lease is: an operator's stop ends every
 lease, so a word that is a second old proves that there was no stop before that second.
 Source: SPEC A1, A3, F7.
@@ -36,7 +37,7 @@ from pmcl.contracts import (
 from pmcl.hosts.asking import ask
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.config import HostConfig
-from pmcl.hosts.errors import ReplyError
+from pmcl.hosts.errors import KeyRefusedError, ReplyError
 from pmcl.hosts.proposal import Binding
 from pmcl.judgement import check_snapshot_names
 
@@ -77,6 +78,7 @@ class LeaseKeeper:
         self._changed = anyio.Event()
         self._wanted = anyio.Event()
         connection.on_ready(self.wake)
+        connection.on_refused(self._notify)
 
     @property
     def binding(self) -> Binding | None:
@@ -86,9 +88,17 @@ class LeaseKeeper:
             StaleGenerationError: a newer begin has fenced this host.
             HostError: the host has disabled its lease.
             RefusedError: the begin was refused.
+            KeyRefusedError: its key is not accepted, for as long as it is not.
         """
         if self._error is not None:
             raise self._error
+        if self._connection.refused:
+            credentials = self._config.credentials
+            raise KeyRefusedError(credentials.scope, credentials.host)
+        return self._living
+
+    @property
+    def _living(self) -> Binding | None:
         held = self._held
         return held.binding if held is not None and now_s() < held.ends_s else None
 
@@ -163,9 +173,8 @@ class LeaseKeeper:
 
     async def _look(self) -> float:
         """Begin or renew, and return after how many seconds to look again."""
-        binding = None
+        binding = self._living
         try:
-            binding = self.binding
             timeout_s = self._config.deadline_ms / 1000
             await (self._begin(timeout_s) if binding is None else self._renew(binding, timeout_s))
         except _RETRIED as error:

@@ -18,6 +18,11 @@ EVENT_MAX_BYTES = 4 * 1024 * 1024
 _FILE_MAX_BYTES = 64 * 1024
 _ANSWER_MAX_BYTES = 1024 * 1024
 _NAME_MAX_BYTES = 100
+_WRONG_KEY = "401"
+_NOT_ACCEPTED = (
+    "the sidecar does not accept the key of this hook's host: it was removed, or added again;"
+    " `pmcl host list` tells, `pmcl hook install` takes the new one"
+)
 _NOTHING_TO_SAY = b'{"exit_code":0,"stdout":"","stderr":""}'
 
 _AGENTS = ("claude-code", "codex", "gemini")
@@ -144,6 +149,8 @@ def _body(answer: bytes) -> bytes:
     code = status.split(b" ")[1:2]
     if not status.startswith(b"HTTP/1.") or code != [b"200"]:
         shown = b"".join(code).decode("ascii", "replace")[:3]
+        if shown == _WRONG_KEY:
+            raise HookFailedError(_NOT_ACCEPTED)
         raise HookFailedError(f"the gateway answered {shown or 'nothing'}")
     for field in fields:
         name, _, value = field.partition(b":")

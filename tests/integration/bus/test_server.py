@@ -197,17 +197,22 @@ async def test_hosts_come_and_go_with_a_reload(config: ServerConfig, keyring: Ke
         pid = server.pid
         seed = keyring.add_host("s", "new")
         credentials = Credentials(url=server.url, scope="s", host="new", seed=seed)
-        async with open_connection(credentials.connection_config()) as host:
+        patient = msgspec.structs.replace(credentials.connection_config(), refusal_s=60)
+        async with open_connection(patient) as host:
             with pytest.raises(BusTimeoutError):
                 await host.wait_ready(0.2)
+            assert not host.refused  # the server may not have loaded it yet
 
             await server.reload()
 
             await host.wait_ready(5)
+            told = anyio.Event()
+            host.on_refused(told.set)
             keyring.remove_host("s", "new")
             await server.reload()
             with anyio.fail_after(5):
                 await host.lost()
+                await told.wait()
             with pytest.raises(BusTimeoutError):
                 await host.wait_ready(0.2)
         assert server.pid == pid

@@ -14,7 +14,7 @@ from pmcl.contracts import (
     LeaseNotFoundError,
     StaleGenerationError,
 )
-from pmcl.hosts import HostConfig
+from pmcl.hosts import HostConfig, KeyRefusedError
 from pmcl.hosts.lease import LeaseKeeper, _Held
 from pmcl.hosts.proposal import Binding
 
@@ -23,8 +23,12 @@ class Silent:
     """Never connected."""
 
     ready = False
+    refused = False
 
     def on_ready(self, callback: Callable[[], None]) -> None:
+        pass
+
+    def on_refused(self, callback: Callable[[], None]) -> None:
         pass
 
 
@@ -58,6 +62,17 @@ def test_fenced_while_alive_is_for_ever(tmp_path: Path, monkeypatch: pytest.Monk
     keeper.told(StaleGenerationError("$", 1, 2), binding(1))
     with pytest.raises(StaleGenerationError):
         _ = keeper.binding
+
+
+def test_no_lease_is_used_while_the_key_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = keeper_of(tmp_path, [5.0], monkeypatch)
+    monkeypatch.setattr(Silent, "refused", True)
+    with pytest.raises(KeyRefusedError, match="key of s/h"):
+        _ = keeper.binding
+    monkeypatch.setattr(Silent, "refused", False)
+    assert keeper.binding == binding(1)
 
 
 @pytest.mark.parametrize(

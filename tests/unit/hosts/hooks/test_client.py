@@ -116,6 +116,15 @@ def test_a_bad_answer_never_blocks_a_prompt(agent: Agent, name: str, tmp_path: P
 
 
 @agents
+def test_a_key_that_is_not_accepted_is_told_as_such(agent: Agent, tmp_path: Path) -> None:
+    with gateway(tmp_path, BAD["refused"]) as serving:
+        ended = hook(agent, event(BEFORE[agent.name]), serving.credentials, serving.address)
+    assert ended.returncode == 2
+    assert "does not accept the key of this hook's host" in ended.stderr
+    assert "`pmcl host list`" in ended.stderr
+
+
+@agents
 def test_an_output_that_nobody_recorded_is_withheld(agent: Agent, tmp_path: Path) -> None:
     with gateway(tmp_path, saying(b"")) as serving:
         ended = hook(agent, event(agent.after_tool), serving.credentials, serving.address)
