@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from pmcl.contracts import CheckpointRequest, Id, canonical
-from pmcl.judgement.model_reflecting import UselessAnswerError, without_fences
+from pmcl.judgement.model_reflecting import read_answer
 
 __all__ = ["CRITICISING", "CRITIQUE_SCHEMA", "Critique", "critique_prompt", "read_critique"]
 
@@ -52,9 +52,6 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     failure_mode: Annotated[Id, msgspec.Meta(max_length=64)]
 
 
-_answers = msgspec.json.Decoder(_Answer)
-
-
 def critique_prompt(request: CheckpointRequest) -> str:
     """Return what the critic is told: what the sanitized request says, and no text of evidence."""
     told = {
@@ -78,10 +75,7 @@ def read_critique(answer: str) -> Critique:
     Raises:
         UselessAnswerError: it is not of the schema.
     """
-    try:
-        said = _answers.decode(without_fences(answer))
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        raise UselessAnswerError("schema") from error
+    said = read_answer(answer, _Answer)
     return Critique(
         verdict=said.verdict,
         failure_mode=said.failure_mode if said.verdict == "veto" else None,

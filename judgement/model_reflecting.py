@@ -7,13 +7,14 @@ Source: SPEC E3; P1, Observer cycle.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 import msgspec
 
 from pmcl.contracts import (
     BeliefProposed,
     Confidence,
+    ContractError,
     EvidenceIds,
     IntentionProposed,
     MemoryProposed,
@@ -21,16 +22,20 @@ from pmcl.contracts import (
     RecommendationProposed,
     Reflection,
     WorkingStateProposed,
+    convert,
+    parse_strict,
 )
 from pmcl.judgement.retrospect import Retrospect
 
 __all__ = [
     "REFLECTING",
     "UselessAnswerError",
+    "read_answer",
     "read_reflection",
     "reflection_prompt",
-    "without_fences",
 ]
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 REFLECTING: Final = (
     "You look back on the work of a software agent. Compare what it meant to do with what came of "
@@ -63,9 +68,6 @@ class _Said(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class _Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     proposals: Annotated[tuple[_Said, ...], msgspec.Meta(max_length=_PROPOSALS_MAX)]
-
-
-_answers = msgspec.json.Decoder(_Answer)
 
 
 def reflection_prompt(retrospect: Retrospect) -> tuple[str, dict[str, Any]]:
@@ -120,15 +122,24 @@ def read_reflection(answer: str, retrospect: Retrospect) -> Reflection:
     Raises:
         UselessAnswerError: it is not of the schema, or a proposal cites no evidence that was shown.
     """
-    try:
-        said = _answers.decode(without_fences(answer))
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        raise UselessAnswerError("schema") from error
+    said = read_answer(answer, _Answer)
     names = _names(retrospect)
     return Reflection(proposals=tuple([_proposed(one, names) for one in said.proposals]))
 
 
-def without_fences(answer: str) -> str:
+def read_answer(answer: str, kind: type[S]) -> S:
+    """Return what an answer says as a `kind`, each of its keys standing once.
+
+    Raises:
+        UselessAnswerError: it is not of the schema; of two words on one thing neither counts.
+    """
+    try:
+        return convert(parse_strict(_without_fences(answer).encode()), kind)
+    except (ContractError, UnicodeEncodeError) as error:
+        raise UselessAnswerError("schema") from error
+
+
+def _without_fences(answer: str) -> str:
     """Return the JSON inside a fenced block, as models write that know no schema."""
     text = answer.strip()
     if not (text.startswith("```") and text.endswith("```") and "\n" in text):

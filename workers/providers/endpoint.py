@@ -12,7 +12,7 @@ import anyio
 import httpx
 import msgspec
 
-from pmcl.contracts import PmclError, Spending
+from pmcl.contracts import ContractError, PmclError, Spending, convert, parse_strict
 from pmcl.workers.providers.locality import local_url
 
 __all__ = ["Answer", "EndpointConfig", "ModelEndpoint", "ModelError"]
@@ -97,9 +97,6 @@ class _Completion(msgspec.Struct):
     usage: _Usage | None = None
 
 
-_completions = msgspec.json.Decoder(_Completion)
-
-
 class ModelEndpoint:
     """Asks one model."""
 
@@ -143,8 +140,8 @@ class ModelEndpoint:
 
     def _read(self, body: bytes) -> Answer:
         try:
-            completion = _completions.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            completion = convert(parse_strict(body), _Completion)
+        except ContractError as error:
             raise ModelError("malformed", self.config.reservation, discarded=True) from error
         used = self._used(completion.usage)
         if not completion.choices:

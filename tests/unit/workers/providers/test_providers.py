@@ -71,6 +71,15 @@ REQUEST = CheckpointRequest(
     premortem=Premortem(failure_mode="data_loss", likelihood=0.5, mitigation="a copy"),
 )
 
+STOPPED = b'"finish_reason": "stop", "message": {"content": "{}"}'
+CHOICE = b"{" + STOPPED + b"}"
+TWICE = [
+    b'{"choices": [], "choices": [' + CHOICE + b"]}",
+    b'{"choices": [{"finish_reason": "length", ' + STOPPED + b"}]}",
+    b'{"choices": [' + CHOICE.replace(b'"content"', b'"content": "", "\\u0063ontent"') + b"]}",
+    b'{"choices": [' + CHOICE + b'], "timings": {"cached": 1, "cached": 2}}',
+]
+
 
 def endpoint(model: StubModel, **changes: Any) -> ModelEndpoint:
     fields: dict[str, Any] = {"url": model.url, "model": "small", "key": KEY, "price": 10}
@@ -124,10 +133,13 @@ async def test_a_question_has_a_schema_with_lengths_and_names(model: StubModel) 
         ({"body": b"<html>"}, "malformed"),
         ({"body": b'{"choices": []}'}, "empty"),
         ({"body": b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"}, "malformed"),
+        *[({"body": body}, "malformed") for body in TWICE],
         ({"usage": {"total_tokens": 2**63 - 1}}, "malformed"),
         ({"usage": {"total_tokens": 10**30}}, "malformed"),
         ({"content": ""}, "empty"),
         ({"content": "I think that"}, "schema"),
+        ({"content": f'{{"proposals": [], {said()[1:]}'}, "schema"),
+        ({"content": said().replace('"text"', '"text": "all is well", "text"')}, "schema"),
         ({"content": said(kind="policy")}, "schema"),
         ({"content": said(kind="self_model")}, "schema"),
         ({"content": said(text="x" * 401)}, "schema"),
@@ -251,6 +263,11 @@ async def test_a_key_is_in_no_representation() -> None:
         (judged(failure_mode="a text with spaces"), "unavailable"),
         ('{"verdict": "none", "failure_mode": "x", "authority": "grant"}', "unavailable"),
         ("fine by me", "unavailable"),
+        ('{"verdict": "veto", "verdict": "none", "failure_mode": "data_loss"}', "unavailable"),
+        ('{"verdict": "none", "verdict": "veto", "failure_mode": "x"}', "unavailable"),
+        ('{"\\u0076erdict": "veto", "failure_mode": "x", "verdict": "none"}', "unavailable"),
+        ('```\n{"verdict": "veto", "failure_mode": "x", "verdict": "none"}\n```', "unavailable"),
+        ('{"verdict": "veto", "failure_mode": "x", "failure_mode": "y"}', "unavailable"),
     ],
 )
 async def test_a_critic_says_veto_none_or_nothing(
