@@ -30,6 +30,7 @@ from anyio.abc import Process
 from pmcl.bus.binary import find_nats_server
 from pmcl.bus.errors import ServerError, ServerLockedError
 from pmcl.bus.keys import Keyring
+from pmcl.bus.leftovers import remove_leftovers
 from pmcl.bus.monitor import ailment, healthy, varz
 from pmcl.bus.server_config import Ports, ServerConfig, prepare_server
 from pmcl.bus.tasks import background_tasks
@@ -112,6 +113,7 @@ class EmbeddedServer:
         return (await varz(self.monitor_url)).get("config_load_time")
 
     async def _start(self) -> None:
+        await anyio.to_thread.run_sync(remove_leftovers, self._config.store_dir)
         errors = self._config.state_dir / "nats-server.err"
         command = [sys.executable, "-I", "-S", "-c", _TIED, str(os.getpid()), str(self._binary)]
         with errors.open("wb") as stderr:

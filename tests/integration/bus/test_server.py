@@ -13,17 +13,22 @@ import psutil
 import pytest
 
 from pmcl.bus import (
+    INTAKE,
     BusTimeoutError,
     Credentials,
     EmbeddedServer,
     Keyring,
+    Outgoing,
     ServerConfig,
     ServerError,
     ServerLockedError,
     check_server,
+    ensure_streams,
     healthy,
     open_connection,
+    publish_batch,
     run_server,
+    stream_state,
 )
 
 pytestmark = pytest.mark.anyio
@@ -104,6 +109,45 @@ async def test_two_states_have_their_own_ports(
     other = msgspec.structs.replace(config, state_dir=tmp_path / "other")
     async with run_server(config, keyring) as one, run_server(other, keyring) as two:
         assert len({one.url, one.monitor_url, two.url, two.monitor_url}) == 4
+
+
+async def test_what_a_killed_server_left_half_written_is_gone_before_the_next_serves(
+    config: ServerConfig, keyring: Keyring
+) -> None:
+    text = b"of which no byte may stay"
+
+    async def stored(server: EmbeddedServer) -> int:
+        connection = keyring.connection_config("admin", server.url)
+        async with open_connection(connection) as admin:
+            await admin.wait_ready(10)
+            await ensure_streams(admin)
+            state = await stream_state(admin, INTAKE)
+            assert state is not None
+            return state.messages
+
+    async def store(server: EmbeddedServer) -> None:
+        seed = keyring.add_host("s", "a")
+        await server.reload()
+        host = Credentials(url=server.url, scope="s", host="a", seed=seed)
+        async with open_connection(host.connection_config()) as connection:
+            await connection.wait_ready(10)
+            message = Outgoing("pmcl.v1.observation.s.a", text, {})
+            await publish_batch(connection, INTAKE, [message], 10)
+
+    async with run_server(config, keyring) as server:
+        assert await stored(server) == 0
+        await store(server)
+        (block,) = (path for path in config.store_dir.rglob("*.blk") if text in path.read_bytes())
+        for place in (block, block.with_name("index.db"), block.parents[1] / "obs/observe/o.dat"):
+            place.with_name(f"{place.name}.tmp").write_bytes(block.read_bytes()[:-1])
+        assert server.pid is not None
+        old = server.pid
+        os.kill(old, signal.SIGKILL)
+        await restarted(server, old, config)
+
+        files = [path for path in config.store_dir.rglob("*") if path.is_file()]
+        assert [path.name for path in files if text in path.read_bytes()] == ["1.blk"]
+        assert await stored(server) == 1
 
 
 async def test_a_second_server_on_the_store_is_refused(
