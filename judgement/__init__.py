@@ -36,6 +36,7 @@ from pmcl.judgement.effects import (
     touched_by,
     words_of,
 )
+from pmcl.judgement.fitting import Piece, fit
 from pmcl.judgement.gate import (
     Breaker,
     GateInputs,
@@ -159,6 +160,7 @@ __all__ = [
     "PastFailure",
     "PastRun",
     "Phrases",
+    "Piece",
     "Prediction",
     "Rejected",
     "Release",
@@ -188,6 +190,7 @@ __all__ = [
     "fallback_resource",
     "findings_of",
     "fingerprint",
+    "fit",
     "fold_resource",
     "gate",
     "ground",

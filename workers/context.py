@@ -6,10 +6,8 @@ not shareable is not even read. What comes first goes in first; what does not fi
 Source: SPEC B6; P1, Provider-neutral lifecycle.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
-
-import msgspec
 
 from pmcl.contracts import (
     EVERY_VISIBILITY,
@@ -26,10 +24,10 @@ from pmcl.contracts import (
     LeaseEndedError,
     OperationalState,
     Visibility,
-    encode,
 )
 from pmcl.contracts.context import BYTES_PER_TOKEN
 from pmcl.contracts.limits import FRESHNESS_MS
+from pmcl.judgement import Piece, fit
 from pmcl.ledger import (
     evaluations,
     evidence,
@@ -49,21 +47,6 @@ __all__ = ["ContextWorker"]
 
 _OPEN_MAX: Final = 16
 _CYCLES_MAX: Final = 4
-_SECTIONS: Final = (
-    "working_state",
-    "intentions",
-    "memories",
-    "contradictions",
-    "recommendations",
-    "background",
-    "capabilities",
-)
-_COUNT_BYTES: Final = 32
-"""Of a section's name and number among what was left out."""
-
-_encode = msgspec.json.Encoder(order="sorted").encode
-_Piece = tuple[str, Any]
-"""Its section and itself."""
 
 
 class ContextWorker:
@@ -88,39 +71,13 @@ class ContextWorker:
         visible: tuple[Visibility, ...] = EVERY_VISIBILITY if local else ("shareable",)
         bare = _bare(unit, lease, local=local)
         pieces = [*_pieces(unit, lease, asked.goal, visible)]
-        return Decision(reply=_fitted(bare, pieces, _budget_bytes(asked)))
+        return Decision(reply=fit(bare, pieces, _budget_bytes(asked)))
 
 
 def _budget_bytes(asked: ContextRequest) -> int:
     if asked.budget_tokens is None:
         return asked.budget_bytes
     return min(asked.budget_bytes, asked.budget_tokens * BYTES_PER_TOKEN)
-
-
-def _fitted(bare: Context, pieces: Sequence[_Piece], budget_bytes: int) -> Context:
-    """Return the context with as many pieces, in their order, as the budget has room for."""
-    identity = bare.identity
-    room = _room(bare, budget_bytes)
-    if room < 0 and identity is not None:
-        bare = msgspec.structs.replace(
-            bare, identity=IdentityShown(version=identity.version, name=identity.name)
-        )
-        room = _room(bare, budget_bytes)
-    taken: dict[str, list[Any]] = {section: [] for section in _SECTIONS}
-    omitted: dict[str, int] = {}
-    for section, piece in pieces:
-        size = len(_encode(piece)) + 1  # and its comma
-        if size <= room:
-            room -= size
-            taken[section].append(piece)
-        else:
-            omitted[section] = omitted.get(section, 0) + 1
-    sections = {section: tuple(found) for section, found in taken.items()}
-    return msgspec.structs.replace(bare, **sections, omitted=omitted)
-
-
-def _room(bare: Context, budget_bytes: int) -> int:
-    return budget_bytes - len(encode(bare)) - _COUNT_BYTES * len(_SECTIONS)
 
 
 def _bare(unit: UnitOfWork, lease: LeaseRow, *, local: bool) -> Context:
@@ -175,7 +132,7 @@ def _reflection(unit: UnitOfWork, lease: LeaseRow) -> Literal["none", "idle", "w
 
 def _pieces(
     unit: UnitOfWork, lease: LeaseRow, goal: str, visible: tuple[Visibility, ...]
-) -> Iterator[_Piece]:
+) -> Iterator[Piece]:
     """Yield all that may go in, what matters most first."""
     tx, scope = unit.tx, lease.scope
     state = items.working_state(tx, scope, lease.host, visible)

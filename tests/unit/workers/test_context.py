@@ -1,6 +1,6 @@
 """A context holds what its provider may see, fits its budget, and invents nothing."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -8,17 +8,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pmcl.contracts import (
+    EVERY_VISIBILITY,
     BeliefProposed,
     Context,
     ContextRequest,
     DisableLease,
+    EvolutionProposed,
     Identity,
     IntentionProposed,
+    ItemAdmitted,
     LeaseEndedError,
+    LessonProposed,
     MemoryProposed,
+    Proposed,
     RecommendationProposed,
+    SelfModelProposed,
     SetIdentity,
     StaleGenerationError,
+    Visibility,
     WorkingStateProposed,
     encode,
 )
@@ -61,7 +68,15 @@ async def fill(desk: Desk, *, texts: int = 3) -> None:
                 RecommendationProposed(text=text, simulated=True, **common),
                 WorkingStateProposed(text=text, **common),
             )
-    identity = Identity(name="Aura", text=LOCAL, ideal_self=(LOCAL,), desired_world=(LOCAL,))
+    await configure(desk, "local_only")
+
+
+async def configure(desk: Desk, visibility: Visibility) -> None:
+    """Set the identity of the desk's scope."""
+    word = LOCAL if visibility == "local_only" else "open"
+    identity = Identity(
+        name="Aura", text=word, ideal_self=(word,), desired_world=(word,), visibility=visibility
+    )
     asked = SetIdentity(of_scope=desk.scope, identity=identity, label="ann")
     await desk.say_as_operator("identity", asked)
 
@@ -120,6 +135,16 @@ async def test_a_context_needs_a_living_lease(desk: Desk) -> None:
         await context(desk)
 
 
+@pytest.mark.parametrize(("budget", "tokens"), [(4096, None), (4096, 65_536), (131_072, 2048)])
+async def test_of_two_budgets_the_smaller_one_counts(
+    desk: Desk, budget: int, tokens: int | None
+) -> None:
+    await fill(desk, texts=6)
+    found = await context(desk, budget_bytes=budget, budget_tokens=tokens)
+    assert found.omitted
+    assert 3000 < len(encode(found)) <= 4096
+
+
 async def test_asking_changes_nothing(ledger: Ledger, desk: Desk) -> None:
     await fill(desk)
     before = await ledger.tables()
@@ -127,26 +152,124 @@ async def test_asking_changes_nothing(ledger: Ledger, desk: Desk) -> None:
     assert await ledger.tables() == before
 
 
+class Said(NamedTuple):
+    """What reflection is to derive, from evidence of the same visibility."""
+
+    kind: type[Proposed]
+    visibility: Visibility
+    text: str
+    ends: bool
+    """That it brings an earlier belief or intention to its end."""
+
+
+class Contents(NamedTuple):
+    """What a scope holds."""
+
+    said: list[Said]
+    identity: Visibility | None
+
+
+KINDS: list[type[Proposed]] = [
+    MemoryProposed,
+    BeliefProposed,
+    IntentionProposed,
+    LessonProposed,
+    RecommendationProposed,
+    SelfModelProposed,
+    WorkingStateProposed,
+]
+VISIBILITIES = st.sampled_from(EVERY_VISIBILITY)
+TEXTS = st.builds(
+    lambda words, length: words + "x" * length,
+    st.text('abc \u4e16\n\\"', max_size=40),
+    st.integers(0, 900),
+)
+CONTENTS = st.builds(
+    Contents,
+    said=st.lists(
+        st.builds(Said, st.sampled_from(KINDS), VISIBILITIES, TEXTS, st.booleans()), max_size=14
+    ),
+    identity=st.none() | VISIBILITIES,
+)
+BUDGETS = st.tuples(
+    st.sampled_from([4096, 131_072]) | st.integers(4096, 12_000),
+    st.none() | st.integers(2048, 6000),
+)
+GOALS = st.text(max_size=100) | st.sampled_from([LOCAL, f"{LOCAL} deploy", "deploy"])
+
+
+async def hold(desk: Desk, contents: Contents) -> set[str]:
+    """Put the contents into the desk's scope; return the ids of all that is local only.
+
+    All of that says so in each of its texts.
+    """
+    seen = {
+        "local_only": await desk.observe(summary=LOCAL, source=LOCAL),
+        "shareable": await desk.observe(visibility="shareable"),
+    }
+    local = {seen["local_only"]}
+    earlier: dict[type[Proposed], str] = {}
+    for number, said in enumerate(contents.said):
+        word = LOCAL if said.visibility == "local_only" else "open"
+        proposed = said.kind(
+            text=f"{word} deploy {number} {said.text}",
+            evidence_ids=(seen[said.visibility],),
+            visibility=said.visibility,
+            **particulars(said, f"{word} {number}", earlier.get(said.kind)),
+        )
+        (event, *_) = (await desk.reflect(proposed)).events
+        assert isinstance(event, ItemAdmitted | EvolutionProposed)
+        if isinstance(event, ItemAdmitted):
+            earlier[said.kind] = event.item_id
+            local |= {event.item_id} if event.visibility == "local_only" else set()
+            if getattr(proposed, "resolves", None):
+                del earlier[said.kind]
+    if contents.identity is not None:
+        await configure(desk, contents.identity)
+    return local
+
+
+def particulars(said: Said, about: str, earlier: str | None) -> dict[str, Any]:
+    """Return what only proposals of this kind say."""
+    if said.kind is BeliefProposed:
+        named = {} if earlier is None else {"contradicts": (earlier,)}
+        return {"about": about, **({"replaces": earlier} if said.ends else named)}
+    if said.kind is IntentionProposed:
+        return {"resolves": earlier if said.ends else None}
+    if said.kind is LessonProposed:
+        return {"fingerprint": "f" * 64}
+    return {"part": "skills"} if said.kind is SelfModelProposed else {}
+
+
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(
-    texts=st.integers(0, 8),
-    budget=st.integers(4096, 20_000),
-    tokens=st.none() | st.integers(2048, 8000),
-    locality=st.sampled_from(["local", "nonlocal"]),
-    goal=st.text(max_size=200) | st.just(f"{LOCAL} deploy"),
-)
+@given(contents=CONTENTS, asked=st.lists(st.tuples(GOALS, BUDGETS), min_size=1, max_size=3))
 async def test_no_context_passes_its_budget_or_shows_what_is_local_to_another(
-    ledger: Ledger, texts: int, budget: int, tokens: int | None, locality: str, goal: str
+    ledger: Ledger,
+    contents: Contents,
+    asked: list[tuple[str, tuple[int, int | None]]],
 ) -> None:
     number = len(await ledger.rows("SELECT 1 FROM leases"))
     desk = Desk(ledger, scope=f"s{number}")
-    await desk.begin(provider_locality=locality)
-    await fill(desk, texts=texts)
-    found = await context(desk, goal, budget_bytes=budget, budget_tokens=tokens)
-    size = len(encode(found))
-    assert size <= budget
-    assert tokens is None or size <= 2 * tokens
-    if locality == "nonlocal":
-        assert LOCAL not in encode(found).decode()
+    await desk.begin(provider_locality="nonlocal")
+    local = await hold(desk, contents)
+    for goal, (budget, tokens) in asked:
+        found = encode(await context(desk, goal, budget_bytes=budget, budget_tokens=tokens))
+        assert len(found) <= budget
+        assert tokens is None or len(found) <= 2 * tokens
+        shown = found.decode()
+        assert LOCAL not in shown
+        assert not [each for each in local if each in shown]
+    await everything_is_shown_to_a_local_one(desk)
+
+
+async def everything_is_shown_to_a_local_one(desk: Desk) -> None:
+    """What another did not see was there to be seen."""
+    await desk.begin(provider_locality="local")
+    shown = encode(await context(desk, budget_bytes=131_072)).decode()
+    rows = await desk.ledger.rows(
+        "SELECT item_id FROM items WHERE scope = :scope AND state = 'live' AND resolves IS NULL",
+        scope=desk.scope,
+    )
+    assert not [row["item_id"] for row in rows if row["item_id"] not in shown]
