@@ -13,7 +13,14 @@ from rich.table import Table
 
 from pmcl.ops.console import console
 from pmcl.ops.findings import Finding, State, fine, wrong
-from pmcl.ops.health import check_files, check_sidecar, check_space, check_stop, check_versions
+from pmcl.ops.health import (
+    check_backups,
+    check_files,
+    check_sidecar,
+    check_space,
+    check_stop,
+    check_versions,
+)
 from pmcl.ops.hook_checks import check_hooks
 from pmcl.ops.settings import Settings
 
@@ -48,7 +55,12 @@ async def _findings(settings: Settings, project: Path) -> AsyncIterator[Finding]
 
 
 def _files(settings: Settings) -> list[Finding]:
-    return [*check_versions(), *check_files(settings), *check_space(settings)]
+    return [
+        *check_versions(),
+        *check_files(settings),
+        *check_space(settings),
+        *check_backups(settings),
+    ]
 
 
 def _gateway(settings: Settings) -> Finding:

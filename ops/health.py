@@ -32,12 +32,20 @@ from pmcl.contracts import BusError, PmclError
 from pmcl.ops.console import shown_time
 from pmcl.ops.disks import find_disks, shown_room
 from pmcl.ops.findings import Finding, fine, unknown, wrong
+from pmcl.ops.record.broken_off import broken_off
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 from pmcl.ops.status import read_standing
 from pmcl.store import open_reader
 
-__all__ = ["check_files", "check_sidecar", "check_space", "check_stop", "check_versions"]
+__all__ = [
+    "check_backups",
+    "check_files",
+    "check_sidecar",
+    "check_space",
+    "check_stop",
+    "check_versions",
+]
 
 SKEW_MAX_MS: Final = 2_000
 _CONNECT_S: Final = 3.0
@@ -89,6 +97,16 @@ def check_space(settings: Settings) -> Iterator[Finding]:
             yield wrong("disk.space", shown_room(disk), remedy)
         else:
             yield fine("disk.space", shown_room(disk))
+
+
+def check_backups(settings: Settings) -> Iterator[Finding]:
+    """Yield each backup that was broken off: it has content, and no erasure reaches it."""
+    left = broken_off(settings.state_dir)
+    for folder in left:
+        remedy = "make a backup to the same place, or remove it"
+        yield wrong("backups", f"{folder} is a backup that was not ended", remedy)
+    if not left:
+        yield fine("backups", "none was broken off")
 
 
 async def check_stop(settings: Settings) -> AsyncIterator[Finding]:

@@ -123,12 +123,14 @@ def erase(
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
+    from pmcl.ops.record.broken_off import broken_off
     from pmcl.ops.record.erase import as_json, ask_erasure, show_erasure, wait_erasure
 
     settings = settings_of(state_dir=state_dir)
     asked = run(ask_erasure, settings, scope, host, evidence, dry_run=not yes)
     done = run(wait_erasure, settings, asked, quiet=json) if yes else None
-    print_json(as_json(asked, done)) if json else show_erasure(asked, done)
+    left = broken_off(settings.state_dir)
+    print_json(as_json(asked, done, left)) if json else show_erasure(asked, done, left)
 
 
 @app.command

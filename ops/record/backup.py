@@ -20,6 +20,7 @@ from pmcl.ledger import backups, ledger_config
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console
 from pmcl.ops.record.backup_place import fresh_place, is_untold, note_told
+from pmcl.ops.record.broken_off import noting
 from pmcl.ops.record.files import copy_private, write_new
 from pmcl.ops.record.progress import Advance, progress
 from pmcl.ops.record.reach import check_ledger
@@ -47,6 +48,11 @@ async def make_backup(settings: Settings, place: Path, *, quiet: bool = True) ->
     """
     check_ledger(settings)
     place = _absolute(place)
+    with noting(settings.state_dir, place):
+        return await _made(settings, place, quiet=quiet)
+
+
+async def _made(settings: Settings, place: Path, *, quiet: bool) -> dict[str, Any]:
     if is_untold(place) and (made := await _known(settings, place)) is not None:
         note_told(place)
         return made

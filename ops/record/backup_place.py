@@ -18,7 +18,7 @@ from pmcl.contracts import LedgerError
 from pmcl.ops.record.files import sync_folder, write_new
 from pmcl.ops.record.verify_backup import KEY, LEDGER, MANIFEST
 
-__all__ = ["fresh_place", "is_untold", "note_told"]
+__all__ = ["fresh_place", "is_untold", "left_beside", "note_told"]
 
 _UNTOLD: Final = "untold"
 _FILES: Final = (LEDGER, f"{LEDGER}-journal", KEY, MANIFEST, _UNTOLD)
@@ -55,6 +55,13 @@ def is_untold(place: Path) -> bool:
     return (place / _UNTOLD).is_file()
 
 
+def left_beside(place: Path) -> list[Path]:
+    """Return the folders beside the place in which a backup to it is made, or was being made."""
+    named = re.compile(rf"\.{re.escape(place.name)}\.[0-9A-Z]{{26}}")
+    beside = sorted(place.parent.glob(".*")) if place.parent.is_dir() else []
+    return [folder for folder in beside if named.fullmatch(folder.name) and folder.is_dir()]
+
+
 def note_told(place: Path) -> None:
     """The ledger knows of the backup that is there."""
     (place / _UNTOLD).unlink()
@@ -67,14 +74,12 @@ def _is_empty(place: Path) -> bool:
 
 def _remove_left(place: Path) -> None:
     """Remove what processes that are gone have left beside the place."""
-    left = re.compile(rf"\.{re.escape(place.name)}\.[0-9A-Z]{{26}}")
-    for folder in place.parent.glob(".*") if place.parent.is_dir() else ():
-        if left.fullmatch(folder.name) and folder.is_dir():
-            try:
-                with _held(folder):
-                    _remove(folder)
-            except BlockingIOError:
-                continue  # its process lives
+    for folder in left_beside(place):
+        try:
+            with _held(folder):
+                _remove(folder)
+        except BlockingIOError:
+            continue  # its process lives
 
 
 @contextmanager

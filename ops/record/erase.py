@@ -1,5 +1,6 @@
 """`pmcl erase` and `erasures`: the running sidecar is asked to erase, and watched while it does."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -76,7 +77,7 @@ async def list_erasures(settings: Settings) -> list[ErasureRow]:
         return await erasures.listed(reader)
 
 
-def show_erasure(asked: Erasure, done: ErasureRow | None) -> None:
+def show_erasure(asked: Erasure, done: ErasureRow | None, unfinished: list[Path]) -> None:
     """Print what was erased, or would be, and where content still is."""
     if done is None:
         also = "what names them" if asked.evaluations is None else asked.evaluations
@@ -87,6 +88,9 @@ def show_erasure(asked: Erasure, done: ErasureRow | None) -> None:
         console.print(f"gone      {done.payloads} payloads, {done.messages} messages")
     for backup in asked.backups:
         console.print(f"still in  {backup.place} ({backup.backup_id})", soft_wrap=True)
+    for path in unfinished:
+        told = f"may be in {path}: a backup that was broken off. Make it again, or remove it."
+        console.print(told, soft_wrap=True)
     if asked.backups:
         console.print(
             "Remove these backups, or make new ones and then remove these. One that is restored "
@@ -108,7 +112,8 @@ def show_erasures(found: list[ErasureRow]) -> None:
         )
 
 
-def as_json(asked: Erasure, done: ErasureRow | None) -> dict[str, Any]:
+def as_json(asked: Erasure, done: ErasureRow | None, unfinished: list[Path]) -> dict[str, Any]:
     """Return what `--json` prints."""
     row = None if done is None else msgspec.to_builtins(done)
-    return {**msgspec.to_builtins(asked), "erasure": row}
+    broken_off = [str(path) for path in unfinished]
+    return {**msgspec.to_builtins(asked), "erasure": row, "broken_off": broken_off}

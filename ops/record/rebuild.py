@@ -16,10 +16,11 @@ from pmcl.bus import LOG, Connection, stream_state
 from pmcl.ledger import FoldError, fold, ledger_config, payloads
 from pmcl.ops.console import console
 from pmcl.ops.record.compare import COMPARED, TableReport, compare_ledgers
-from pmcl.ops.record.files import SIDE_FILES, set_aside, stamp, sync_folder
+from pmcl.ops.record.files import set_aside, stamp, sync_folder
 from pmcl.ops.record.folding import fold_rows
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import check_file, is_there, reach_log
+from pmcl.ops.record.unfinished import REBUILT, remove_unfinished
 from pmcl.ops.settings import Settings
 from pmcl.outbox import begin_fold, journal
 from pmcl.outbox.journal import JournalRow
@@ -77,17 +78,12 @@ async def rebuild_ledger(
 @asynccontextmanager
 async def _new_file(settings: Settings) -> AsyncIterator[Path]:
     """Yield where the new ledger is made; what is still there afterwards is removed."""
-    path = settings.ledger_path.with_name("ledger.rebuilt.sqlite")
-    _remove(path)
+    path = settings.ledger_path.with_name(REBUILT)
+    remove_unfinished(path.parent)
     try:
         yield path
     finally:
-        _remove(path)
-
-
-def _remove(path: Path) -> None:
-    for suffix in SIDE_FILES:
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+        remove_unfinished(path.parent)
 
 
 async def _fold_log(connection: Connection, writer: Writer, old: Path, *, quiet: bool) -> int:

@@ -15,14 +15,8 @@ from pmcl.contracts import BackupManifest, RecordBackup
 from pmcl.ledger import backups, ledger_config
 from pmcl.ops.asking import operator_label
 from pmcl.ops.console import console
-from pmcl.ops.record.files import (
-    SIDE_FILES,
-    copy_private,
-    digest_of,
-    set_aside,
-    stamp,
-    sync_folder,
-)
+from pmcl.ops.record.files import copy_private, digest_of, set_aside, stamp, sync_folder
+from pmcl.ops.record.unfinished import RESTORED, remove_unfinished
 from pmcl.ops.record.verify_backup import KEY, LEDGER, verify_backup
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import use_state_dir
@@ -70,7 +64,7 @@ async def _marked_copy(settings: Settings, place: Path, manifest: BackupManifest
 
     So a process that is killed never leaves one in the ledger's place that does not know it.
     """
-    new = settings.ledger_path.with_name("ledger.restored.sqlite")
+    new = settings.ledger_path.with_name(RESTORED)
     await anyio.to_thread.run_sync(_copy, place / LEDGER, new)
     async with open_writer(ledger_config(new)) as writer:
         await writer.run(partial(_mark, _told(manifest, place)))
@@ -78,8 +72,7 @@ async def _marked_copy(settings: Settings, place: Path, manifest: BackupManifest
 
 
 def _copy(source: Path, new: Path) -> None:
-    for suffix in SIDE_FILES:
-        new.with_name(new.name + suffix).unlink(missing_ok=True)
+    remove_unfinished(new.parent)
     copy_private(source, new)
 
 

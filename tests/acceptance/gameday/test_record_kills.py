@@ -14,6 +14,7 @@ import pytest
 
 from pmcl.bus import INTAKE, stored_messages, stream_state
 from pmcl.hosts import Host
+from pmcl.ops.record.broken_off import broken_off
 from tests.acceptance.facts import log_is_the_journal, until
 from tests.acceptance.gameday.killed import BACKUP, ERASE, FOLD, REDRIVE, RESTORE
 from tests.acceptance.gameday.station import Station
@@ -36,6 +37,13 @@ async def killed_at(station: Station, steps: Iterable[str], *command: str) -> No
         async with child([*KILLED, step, *command], errors, environment) as running:
             assert await running.ends() == -signal.SIGKILL, (step, running.errors[-2000:])
         await station.gone()
+
+
+async def broken_backups(station: Station, place: Path) -> None:
+    for step in BACKUP:
+        await killed_at(station, [step], "backup", str(place))
+        (folder,) = broken_off(station.settings.state_dir)  # so that an erasure can tell
+        assert (folder / "ledger.sqlite").is_file(), step
 
 
 async def listing(station: Station, command: str) -> list[dict[str, Any]]:
@@ -69,11 +77,11 @@ async def test_backup_restore_and_fold_killed_between_each_pair_of_steps(station
             acked = await observe(host, 100, "first")
             await recorded(station, 100)
             await drained(sidecar)
-        await killed_at(station, BACKUP, "backup", str(place))
+        await broken_backups(station, place)
         await station.run("backup", str(place))
+        assert broken_off(station.settings.state_dir) == []
         (listed,) = await listing(station, "backups")
         assert listed["place"] == str(place)
-        assert [path.name for path in station.directory.glob(".backup.*")] == []
         async with station.up() as sidecar:
             acked += await observe(host, 500, "second")
             await recorded(station, 600)

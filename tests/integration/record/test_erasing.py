@@ -33,6 +33,7 @@ from pmcl.ops.asking import NotRunningError
 from pmcl.ops.host_add import register_hosts
 from pmcl.ops.record.audit import audit_record
 from pmcl.ops.record.backup import make_backup
+from pmcl.ops.record.broken_off import noting
 from pmcl.ops.record.erase import ask_erasure, list_erasures, wait_erasure
 from pmcl.ops.record.eraser import Eraser
 from pmcl.ops.record.rebuild import rebuild_ledger
@@ -335,6 +336,40 @@ async def test_ledgers_that_were_set_aside_are_cleaned(office: Office) -> None:
     async with office.sidecar():
         await erase(office, "s")
         assert await files(office, "n0") == {}
+
+
+async def test_a_backup_that_was_broken_off_is_told(office: Office) -> None:
+    left = office.directory / f".monday.{'0' * 26}"
+    with noting(office.settings.state_dir, office.directory / "monday"):
+        left.mkdir()
+    command = ("erase", "--scope", "s", "--state-dir", str(office.settings.state_dir))
+    async with office.sidecar():
+        async with office.host() as host:
+            await observe(host, "n0")
+        counted = await pmcl(*command, environment=clean_environment())
+        erased = await pmcl(*command, "--yes", "--json", environment=clean_environment())
+
+    assert f"may be in {left}: a backup that was broken off" in counted.stdout
+    assert msgspec.json.decode(erased.stdout)["broken_off"] == [str(left)]
+
+
+async def test_copies_that_a_killed_command_left_are_gone_with_the_next_start(
+    office: Office,
+) -> None:
+    async with office.sidecar(), office.host() as host:
+        await observe(host, "n0")
+    folder = office.settings.state_dir
+    names = (
+        ".ledger.restored.sqlite.new", "ledger.restored.sqlite", "ledger.rebuilt.sqlite",
+        "ledger.rebuilt.sqlite-wal", "ledger.20261203T010203004Z.sqlite",
+    )  # fmt: skip
+    for name in names:
+        (folder / name).write_bytes(office.ledger.read_bytes())
+
+    async with office.sidecar():
+        held = await files(office, "n0")
+
+    assert set(held) & set(names) == {"ledger.20261203T010203004Z.sqlite"}  # set aside on purpose
 
 
 async def test_the_command_counts_first_and_then_erases(office: Office) -> None:
