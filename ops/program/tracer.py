@@ -5,6 +5,7 @@ in hex.
 """
 
 import base64
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,9 @@ class Tracer:
         for sentinel in known:
             for part in sentinel.parts:
                 self._add_all(sentinel.kind, part.encode())
+        # Most of a file is no text: only where each byte could be a trace's is looked closely.
+        letters = bytes({byte for traces in self._traces.values() for byte in b"".join(traces)})
+        self._runs = re.compile(b"[%s]{%d,}" % (re.escape(letters), min(self._traces)))
 
     def _add_all(self, kind: str, part: bytes) -> None:
         self._add(f"{kind}, plain", part, _FRAGMENT_BYTES)
@@ -45,12 +49,13 @@ class Tracer:
     def in_bytes(self, data: bytes) -> set[str]:
         """Return the kinds and forms of the traces in some bytes."""
         found = set()
-        for length, traces in self._traces.items():
-            get = traces.get
-            for start in range(len(data) - length + 1):
-                name = get(data[start : start + length])
-                if name is not None:
-                    found.add(name)
+        for run in set(self._runs.findall(data)):
+            for length, traces in self._traces.items():
+                get = traces.get
+                for start in range(len(run) - length + 1):
+                    name = get(run[start : start + length])
+                    if name is not None:
+                        found.add(name)
         return found
 
     def in_files(self, *roots: Path, without: Iterable[Path] = ()) -> dict[str, set[str]]:
