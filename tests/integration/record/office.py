@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 
 from pmcl.bus import (
     LOG,
@@ -19,6 +20,7 @@ from pmcl.bus import (
     ServerConfig,
     append_batch,
     open_connection,
+    prepare_server,
     recreate_log,
     run_server,
 )
@@ -37,10 +39,23 @@ WITHIN_S = 20.0
 class Office:
     """Nothing runs but what a test starts."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, credentials: Credentials | None = None) -> None:
         self.directory = directory
         self.settings = Settings(state_dir=directory / "state")
-        (self.credentials,) = register_hosts(self.settings, ["s"], "a")
+        if credentials is None:
+            (credentials,) = register_hosts(self.settings, ["s"], "a")
+        self.credentials = credentials
+
+    def copied_to(self, directory: Path) -> "Office":
+        """Return the same elsewhere, with ports of its own; no sidecar runs."""
+        shutil.copytree(self.directory, directory, dirs_exist_ok=True)
+        state_dir = directory / "state"
+        for kept in ("nats/ports.json", "gateway.json"):
+            (state_dir / kept).unlink()
+        ports = prepare_server(
+            ServerConfig(state_dir=state_dir / "nats"), Keyring(state_dir / "keys")
+        )
+        return Office(directory, msgspec.structs.replace(self.credentials, url=ports.url))
 
     @property
     def ledger(self) -> Path:

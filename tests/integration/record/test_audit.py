@@ -73,41 +73,35 @@ def take_a_row_out(office: Office) -> None:
     ],
 )
 async def test_a_changed_journal_breaks_where_it_was_changed(
-    office: Office, change: Callable[[Office], None], expected: dict[str, int]
+    worked: Office, change: Callable[[Office], None], expected: dict[str, int]
 ) -> None:
-    async with office.sidecar():
-        await office.work()
-    change(office)
+    change(worked)
 
-    report = await audit_record(office.settings)
+    report = await audit_record(worked.settings)
 
     assert not report["sound"]
     assert {fault["where"]: fault["sequence"] for fault in report["faults"]} == expected
 
 
-async def test_a_journal_without_its_end_is_shorter_than_log(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    (last,) = await office.rows("SELECT max(sequence) AS n FROM journal")
-    office.tamper("DELETE FROM journal WHERE sequence > ?", last["n"] - 3)
+async def test_a_journal_without_its_end_is_shorter_than_log(worked: Office) -> None:
+    (last,) = await worked.rows("SELECT max(sequence) AS n FROM journal")
+    worked.tamper("DELETE FROM journal WHERE sequence > ?", last["n"] - 3)
 
-    report = await audit_record(office.settings)
+    report = await audit_record(worked.settings)
 
     (fault,) = report["faults"]
     assert (fault["where"], fault["sequence"]) == ("agreement", last["n"] - 2)
 
 
-async def test_a_changed_payload_is_found_by_its_envelope(office: Office) -> None:
-    async with office.sidecar():
-        seen = await office.work()
-    office.tamper(
+async def test_a_changed_payload_is_found_by_its_envelope(worked: Office, seen: list[str]) -> None:
+    worked.tamper(
         "UPDATE payloads SET content = CAST(content || ' ' AS BLOB) WHERE id = ?", seen[3]
     )
 
-    report = await audit_record(office.settings)
+    report = await audit_record(worked.settings)
 
     (fault,) = report["faults"]
-    (row,) = await office.rows(
+    (row,) = await worked.rows(
         "SELECT sequence FROM journal WHERE instr(body, :id) AND subject LIKE '%recorded'",
         id=seen[3],
     )
@@ -115,26 +109,24 @@ async def test_a_changed_payload_is_found_by_its_envelope(office: Office) -> Non
     assert seen[3] in fault["what"]
 
 
-async def test_a_payload_of_nobody_is_found_and_a_lost_one_is_counted(office: Office) -> None:
-    async with office.sidecar():
-        seen = await office.work()
-    office.tamper("DELETE FROM payloads WHERE id = ?", seen[3])
-    lost = await audit_record(office.settings)
-    office.tamper("UPDATE payloads SET id = 'nobody' WHERE id = ?", seen[4])
-    stray = await audit_record(office.settings)
+async def test_a_payload_of_nobody_is_found_and_a_lost_one_is_counted(
+    worked: Office, seen: list[str]
+) -> None:
+    worked.tamper("DELETE FROM payloads WHERE id = ?", seen[3])
+    lost = await audit_record(worked.settings)
+    worked.tamper("UPDATE payloads SET id = 'nobody' WHERE id = ?", seen[4])
+    stray = await audit_record(worked.settings)
 
     assert lost["sound"]
     assert lost["payloads"]["absent"] == 1
     assert [fault["where"] for fault in stray["faults"]] == ["payload"]
 
 
-async def test_a_log_that_is_gone_is_told(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    async with office.bus("admin") as (admin,):
+async def test_a_log_that_is_gone_is_told(worked: Office) -> None:
+    async with worked.bus("admin") as (admin,):
         await call(admin, f"STREAM.DELETE.{LOG}")
 
-    report = await audit_record(office.settings)
+    report = await audit_record(worked.settings)
 
     (fault,) = report["faults"]
     assert (fault["where"], fault["sequence"]) == ("log", 0)
@@ -163,11 +155,9 @@ async def test_without_a_ledger_there_is_nothing_to_audit(office: Office) -> Non
         await audit_record(office.settings)
 
 
-async def test_the_command_says_where_it_broke_and_exits_with_two(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    change_body(office)
-    command = ("audit", "verify", "--state-dir", str(office.settings.state_dir))
+async def test_the_command_says_where_it_broke_and_exits_with_two(worked: Office) -> None:
+    change_body(worked)
+    command = ("audit", "verify", "--state-dir", str(worked.settings.state_dir))
 
     told = await pmcl(*command, environment=clean_environment())
     as_json = await pmcl(*command, "--json", environment=clean_environment())
@@ -189,31 +179,27 @@ async def told(office: Office) -> str:
     return line
 
 
-async def test_the_status_says_when_the_record_was_verified(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    assert "never verified" in await told(office)
-    report = await audit_record(office.settings)
-    assert "never verified" in await told(office), "an audit by itself leaves nothing"
-    keep_verified(office.settings, report)
-    assert "sound, 0 rows since" in await told(office)
-    async with office.sidecar():
-        await office.work()
-    (last,) = await office.rows("SELECT max(sequence) AS n FROM journal")
+async def test_the_status_says_when_the_record_was_verified(worked: Office) -> None:
+    assert "never verified" in await told(worked)
+    report = await audit_record(worked.settings)
+    assert "never verified" in await told(worked), "an audit by itself leaves nothing"
+    keep_verified(worked.settings, report)
+    assert "sound, 0 rows since" in await told(worked)
+    async with worked.sidecar():
+        await worked.work()
+    (last,) = await worked.rows("SELECT max(sequence) AS n FROM journal")
     since = last["n"] - report["journal"]["rows"]
     assert since > 0
-    assert f"sound, {since} rows since" in await told(office)
+    assert f"sound, {since} rows since" in await told(worked)
 
 
-async def test_the_status_says_what_speaks_against_the_record(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    report = await audit_record(office.settings)
-    keep_verified(office.settings, report)
+async def test_the_status_says_what_speaks_against_the_record(worked: Office) -> None:
+    report = await audit_record(worked.settings)
+    keep_verified(worked.settings, report)
     rows = report["journal"]["rows"]
-    office.tamper("DELETE FROM journal WHERE sequence = ?", rows)
-    assert f"row {rows} is another than when it was verified" in await told(office)
-    keep_verified(office.settings, await audit_record(office.settings))
-    assert "broken, found" in await told(office)
-    (office.settings.state_dir / "verified.json").write_text("{")
-    assert "never verified" in await told(office)
+    worked.tamper("DELETE FROM journal WHERE sequence = ?", rows)
+    assert f"row {rows} is another than when it was verified" in await told(worked)
+    keep_verified(worked.settings, await audit_record(worked.settings))
+    assert "broken, found" in await told(worked)
+    (worked.settings.state_dir / "verified.json").write_text("{")
+    assert "never verified" in await told(worked)

@@ -73,40 +73,34 @@ async def test_the_ledger_knows_its_backups_also_after_it_went_back(office: Offi
 
 
 async def test_a_restored_ledger_that_is_not_behind_log_has_another_epoch_too(
-    office: Office,
+    worked: Office,
 ) -> None:
-    async with office.sidecar():
-        await office.work()
-    await make_backup(office.settings, office.directory / "b")
-    first_epoch = await epoch(office)
+    await make_backup(worked.settings, worked.directory / "b")
+    first_epoch = await epoch(worked)
 
-    await restore_backup(office.settings, office.directory / "b", replace=True)
+    await restore_backup(worked.settings, worked.directory / "b", replace=True)
 
-    assert await epoch(office) != first_epoch
+    assert await epoch(worked) != first_epoch
 
 
-async def test_without_the_word_a_restore_only_verifies(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    await make_backup(office.settings, office.directory / "b")
-    before, content = files(office.settings.state_dir), office.ledger.read_bytes()
+async def test_without_the_word_a_restore_only_verifies(worked: Office) -> None:
+    await make_backup(worked.settings, worked.directory / "b")
+    before, content = files(worked.settings.state_dir), worked.ledger.read_bytes()
 
-    report = await restore_backup(office.settings, office.directory / "b")
+    report = await restore_backup(worked.settings, worked.directory / "b")
 
     assert (report["restored"], report["kept"]) == (False, [])
-    assert files(office.settings.state_dir) == before
-    assert office.ledger.read_bytes() == content
+    assert files(worked.settings.state_dir) == before
+    assert worked.ledger.read_bytes() == content
 
 
-async def test_another_key_is_kept_beside_as_well(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    await make_backup(office.settings, office.directory / "b")
-    key = office.settings.state_dir / "ledger.key"
+async def test_another_key_is_kept_beside_as_well(worked: Office) -> None:
+    await make_backup(worked.settings, worked.directory / "b")
+    key = worked.settings.state_dir / "ledger.key"
     right = key.read_bytes()
     key.write_bytes(bytes(32))
 
-    report = await restore_backup(office.settings, office.directory / "b", replace=True)
+    report = await restore_backup(worked.settings, worked.directory / "b", replace=True)
 
     assert key.read_bytes() == right
     ledger, old_key = report["kept"]
@@ -142,32 +136,28 @@ def spoil_manifest(place: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [flip_ledger, flip_key, lose_key, lose_manifest, spoil_manifest])
 async def test_a_backup_that_is_not_whole_is_refused_and_nothing_touched(
-    office: Office, spoil: Callable[[Path], None]
+    worked: Office, spoil: Callable[[Path], None]
 ) -> None:
-    place = office.directory / "b"
-    async with office.sidecar():
-        await office.work()
-        await make_backup(office.settings, place)
+    place = worked.directory / "b"
+    await make_backup(worked.settings, place)
     spoil(place)
-    before, content = files(office.settings.state_dir), office.ledger.read_bytes()
+    before, content = files(worked.settings.state_dir), worked.ledger.read_bytes()
 
     with pytest.raises(BadBackupError):
-        await restore_backup(office.settings, place, replace=True)
+        await restore_backup(worked.settings, place, replace=True)
 
-    assert files(office.settings.state_dir) == before
-    assert office.ledger.read_bytes() == content
+    assert files(worked.settings.state_dir) == before
+    assert worked.ledger.read_bytes() == content
 
 
-async def test_a_backup_of_a_broken_chain_is_not_made(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    office.tamper("UPDATE journal SET body = x'7b7d' WHERE sequence = 9")
+async def test_a_backup_of_a_broken_chain_is_not_made(worked: Office) -> None:
+    worked.tamper("UPDATE journal SET body = x'7b7d' WHERE sequence = 9")
 
     with pytest.raises(BadBackupError, match="chain breaks at row 9"):
-        await make_backup(office.settings, office.directory / "b")
+        await make_backup(worked.settings, worked.directory / "b")
 
-    assert not (office.directory / "b").exists()
-    assert [path.name for path in office.directory.iterdir() if "b" in path.suffix] == []
+    assert not (worked.directory / "b").exists()
+    assert [path.name for path in worked.directory.iterdir() if "b" in path.suffix] == []
 
 
 async def test_a_folder_with_something_in_it_is_refused(office: Office) -> None:
@@ -183,11 +173,9 @@ async def test_a_folder_with_something_in_it_is_refused(office: Office) -> None:
 
 
 async def test_a_backup_that_is_stopped_leaves_nothing(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    worked: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with office.sidecar():
-        await office.work()
-    before = sorted(path.name for path in office.directory.iterdir())
+    before = sorted(path.name for path in worked.directory.iterdir())
     with anyio.CancelScope() as scope:
 
         async def stopped(*_: Any, **__: Any) -> None:
@@ -195,11 +183,11 @@ async def test_a_backup_that_is_stopped_leaves_nothing(
             await anyio.sleep_forever()
 
         monkeypatch.setattr(backup_module, "verify_backup", stopped)
-        await make_backup(office.settings, office.directory / "b")
+        await make_backup(worked.settings, worked.directory / "b")
 
     assert scope.cancelled_caught
-    assert sorted(path.name for path in office.directory.iterdir()) == before
-    assert await list_backups(office.settings) == []
+    assert sorted(path.name for path in worked.directory.iterdir()) == before
+    assert await list_backups(worked.settings) == []
 
 
 async def test_a_restore_beside_a_sidecar_is_refused(office: Office) -> None:
@@ -209,11 +197,9 @@ async def test_a_restore_beside_a_sidecar_is_refused(office: Office) -> None:
             await restore_backup(office.settings, office.directory / "b", replace=True)
 
 
-async def test_a_backup_that_was_moved_is_still_whole(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-        made = await make_backup(office.settings, office.directory / "b")
-    moved = (office.directory / "b").rename(office.directory / "c")
+async def test_a_backup_that_was_moved_is_still_whole(worked: Office) -> None:
+    made = await make_backup(worked.settings, worked.directory / "b")
+    moved = (worked.directory / "b").rename(worked.directory / "c")
     assert (await verify_backup(moved)).backup_id == made["backup_id"]
 
 

@@ -84,17 +84,15 @@ async def test_an_older_copy_becomes_what_the_newest_was(office: Office) -> None
     assert before
 
 
-async def test_a_lost_ledger_is_folded_from_the_first_row(office: Office) -> None:
-    async with office.sidecar():
-        seen = await office.work()
-    newest = await state(office)
-    office.ledger.unlink()
+async def test_a_lost_ledger_is_folded_from_the_first_row(worked: Office, seen: list[str]) -> None:
+    newest = await state(worked)
+    worked.ledger.unlink()
 
-    async with office.sidecar():
+    async with worked.sidecar():
         pass
 
-    assert await state(office) == newest
-    assert await retaken(office) == seen
+    assert await state(worked) == newest
+    assert await retaken(worked) == seen
 
 
 async def test_what_follows_a_fold_goes_on_as_if_nothing_had_been(office: Office) -> None:

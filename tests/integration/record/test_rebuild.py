@@ -52,14 +52,14 @@ async def test_events_alone_give_the_ledger_back(office: Office) -> None:
     assert [table["table"] for table in report["tables"]] == list(COMPARED)
 
 
-async def test_the_first_difference_is_told_by_place_and_never_by_value(office: Office) -> None:
-    async with office.sidecar():
-        seen = await office.work()
-    office.tamper("UPDATE evidence SET trust = 'user', source = 'cp' WHERE sequence = 7")
-    office.tamper("DELETE FROM outcomes WHERE rowid = 1")
-    office.tamper("UPDATE payloads SET content = x'00' WHERE id = ?", seen[3])
+async def test_the_first_difference_is_told_by_place_and_never_by_value(
+    worked: Office, seen: list[str]
+) -> None:
+    worked.tamper("UPDATE evidence SET trust = 'user', source = 'cp' WHERE sequence = 7")
+    worked.tamper("DELETE FROM outcomes WHERE rowid = 1")
+    worked.tamper("UPDATE payloads SET content = x'00' WHERE id = ?", seen[3])
 
-    report = await rebuild_ledger(office.settings)
+    report = await rebuild_ledger(worked.settings)
 
     found = differing(report)
     assert found["evidence"] == {"row": 7, "columns": ["source", "trust"]}
@@ -72,24 +72,24 @@ async def test_the_first_difference_is_told_by_place_and_never_by_value(office: 
     assert "cp" not in printed.get()
 
 
-async def test_a_rebuilt_ledger_takes_the_old_ones_place_and_works(office: Office) -> None:
-    async with office.sidecar():
-        seen = await office.work()
-    office.tamper("UPDATE evidence SET trust = 'user' WHERE sequence = 7")
-    office.tamper("DELETE FROM payloads WHERE id = ?", seen[3])
+async def test_a_rebuilt_ledger_takes_the_old_ones_place_and_works(
+    worked: Office, seen: list[str]
+) -> None:
+    worked.tamper("UPDATE evidence SET trust = 'user' WHERE sequence = 7")
+    worked.tamper("DELETE FROM payloads WHERE id = ?", seen[3])
 
-    report = await rebuild_ledger(office.settings, replace=True)
+    report = await rebuild_ledger(worked.settings, replace=True)
 
     assert not report["same"]
-    kept = office.settings.state_dir / report["kept"]
+    kept = worked.settings.state_dir / report["kept"]
     assert kept.exists()
-    assert differing(await rebuild_ledger(office.settings, kept)) == {}
-    async with office.sidecar():
-        await office.work()
+    assert differing(await rebuild_ledger(worked.settings, kept)) == {}
+    async with worked.sidecar():
+        await worked.work()
     # What was lacking came from INTAKE, and what was changed by hand is as it was recorded.
-    (row,) = await office.rows("SELECT trust FROM evidence WHERE sequence = 7")
+    (row,) = await worked.rows("SELECT trust FROM evidence WHERE sequence = 7")
     assert row["trust"] == "tool_output"
-    audit = await audit_record(office.settings)
+    audit = await audit_record(worked.settings)
     assert audit["sound"]
     assert audit["payloads"]["absent"] == 0
 
@@ -106,32 +106,28 @@ async def test_rows_that_the_relay_had_not_sent_are_folded_as_well(office: Offic
     assert report["rows"] > older_log["journal"]["rows"] + 7
 
 
-async def test_another_ledgers_journal_can_be_the_source(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-        copy = office.copy()
-    office.tamper("UPDATE journal SET body = x'7b7d' WHERE sequence = 9")
+async def test_another_ledgers_journal_can_be_the_source(worked: Office) -> None:
+    copy = worked.copy()
+    worked.tamper("UPDATE journal SET body = x'7b7d' WHERE sequence = 9")
 
-    report = await rebuild_ledger(office.settings, copy)
+    report = await rebuild_ledger(worked.settings, copy)
     with pytest.raises(FoldError) as caught:
-        await rebuild_ledger(office.settings, office.ledger)
+        await rebuild_ledger(worked.settings, worked.ledger)
 
     assert differing(report) == {"journal": {"row": 9, "columns": ["body"]}}
     assert caught.value.sequence == 9
 
 
-async def test_a_lost_ledger_is_rebuilt_from_log_alone(office: Office) -> None:
-    async with office.sidecar():
-        await office.work()
-    office.ledger.unlink()
+async def test_a_lost_ledger_is_rebuilt_from_log_alone(worked: Office) -> None:
+    worked.ledger.unlink()
 
-    report = await rebuild_ledger(office.settings, replace=True)
+    report = await rebuild_ledger(worked.settings, replace=True)
 
     assert report["tables"] == []
     assert report["payloads"] == {"copied": 0, "unavailable": 23}
-    async with office.sidecar():
+    async with worked.sidecar():
         pass
-    assert (await audit_record(office.settings))["payloads"] == {
+    assert (await audit_record(worked.settings))["payloads"] == {
         "checked": 20,
         "erased": 0,
         "absent": 3,
