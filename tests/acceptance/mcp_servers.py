@@ -1,6 +1,6 @@
 """Real servers from the registries, installed for one test session; what cannot be had is skipped.
 
-Those from PyPI pin an older `mcp` than ours, so they live in an environment of their own.
+Those from PyPI choose their own `mcp`, so they live in an environment of their own.
 """
 
 import shutil

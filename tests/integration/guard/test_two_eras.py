@@ -1,6 +1,8 @@
 """The official client sees the same through the guard as without it, in both revisions."""
 
+import re
 import socket
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,11 +13,12 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult, TextContent
 
-from tests.integration.guard.guards import TWO_ERAS, WITHIN_S, Guard, Guards, client, raw
+from tests.integration.guard.guards import HERE, TWO_ERAS, WITHIN_S, Guard, Guards, client, raw
 
 pytestmark = pytest.mark.anyio
 
 ERAS = ("legacy", "2026-07-28")
+_state = re.compile(rb'(?<="requestState":")[^"]+')
 
 
 CALLS = [
@@ -120,11 +123,23 @@ async def test_a_session_is_the_same_with_and_without_the_guard(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_transparent_guard_leaves_the_tools_as_they_are(guards: Guards, era: str) -> None:
+async def test_a_transparent_guard_changes_no_byte(
+    guards: Guards, tmp_path: Path, era: str
+) -> None:
     guard = guards.guard(TWO_ERAS, "--server", "notes", "--transparent")
-    plain = await seen(TWO_ERAS, guard.environment, era)
-    assert await seen(guard.command, guard.environment, era) == plain
+    sessions = []
+    for command, said in ((TWO_ERAS, tmp_path / "plain"), (guard.command, tmp_path / "guarded")):
+        tap = (sys.executable, "-I", "-S", str(HERE / "tap.py"), str(said))
+        sessions.append((await seen((*tap, *command), guard.environment, era), frames(said)))
+    plain, guarded = sessions
+    assert guarded == plain
+    assert b"Which colour has the note?" in b"".join(guarded[1])
     assert await called(guards, guard) == CALLS
+
+
+def frames(said: Path) -> list[bytes]:
+    """Return what was said, line by line; a server seals a state with a new nonce each time."""
+    return [_state.sub(b"", line) for line in said.read_bytes().splitlines(keepends=True)]
 
 
 async def test_a_held_call_is_a_tool_error_that_the_model_can_revise(guards: Guards) -> None:
