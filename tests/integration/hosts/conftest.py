@@ -1,16 +1,20 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from pmcl.bus import Credentials, Keyring, ensure_streams, open_connection
+from pmcl.bus import Credentials, ensure_streams, open_connection
 from pmcl.contracts import AuthoritySnapshot
 from pmcl.hosts import HostConfig
 from pmcl.ops.cell import run_cell
+from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
 from tests.integration.hosts.sidecar import Sidecar
 from tests.nats_server import NatsServer
+
+_HOSTS = 120
 
 
 @pytest.fixture
@@ -45,17 +49,35 @@ def config(nats_server: NatsServer, tmp_path: Path) -> HostConfig:
     )
 
 
+class Neighbours(msgspec.Struct, frozen=True):
+    """A running sidecar's ledger, and the keys of hosts that nobody has used."""
+
+    ledger: Path
+    credentials: Iterator[Credentials]
+
+
+@pytest.fixture(scope="session")
+async def neighbours(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Neighbours]:
+    """One sidecar for all tests that only ask it; each is a host in a scope of its own."""
+    settings = Settings(state_dir=tmp_path_factory.mktemp("neighbours"))
+    credentials = register_hosts(settings, [f"s{number}" for number in range(_HOSTS)], "a")
+    async with run_cell(settings):
+        yield Neighbours(settings.ledger_path, iter(credentials))
+
+
 @pytest.fixture
-async def cell_config(tmp_path: Path, anyio_backend: str) -> AsyncIterator[HostConfig]:
-    state_dir = tmp_path / "state"
-    seed = Keyring(state_dir / "keys").add_host("s", "a")
-    async with run_cell(Settings(state_dir=state_dir)) as cell:
-        yield HostConfig(
-            credentials=Credentials(url=cell.url, scope="s", host="a", seed=seed),
-            authority=AuthoritySnapshot(
-                tools={"*": "grant"},
-                effects={"inspect_local": "grant", "mutation": "grant"},
-                writable_roots=("/",),
-            ),
-            state_dir=tmp_path / "host",
-        )
+def cell_config(neighbours: Neighbours, tmp_path: Path) -> HostConfig:
+    return granted(next(neighbours.credentials), tmp_path)
+
+
+def granted(credentials: Credentials, directory: Path) -> HostConfig:
+    """A host of a real sidecar that may inspect and change files."""
+    return HostConfig(
+        credentials=credentials,
+        authority=AuthoritySnapshot(
+            tools={"*": "grant"},
+            effects={"inspect_local": "grant", "mutation": "grant"},
+            writable_roots=("/",),
+        ),
+        state_dir=directory / "host",
+    )

@@ -1,5 +1,6 @@
 """A stop reaches every host within a second, whatever it holds in its hands. Source: SPEC F7."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,13 @@ import pytest
 from pmcl.contracts import Tool, limits
 from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal, Verdict
 from pmcl.hosts.clock import now_s
+from pmcl.ops.cell import run_cell
 from pmcl.ops.console import console
+from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
 from pmcl.ops.status import read_status, show_status
 from pmcl.ops.stopping import resume, stop
+from tests.integration.hosts.conftest import granted
 from tests.integration.hosts.sidecar import Sidecar, error_of, until
 from tests.integration.hosts.test_cell import NOTE, writing
 
@@ -27,6 +31,14 @@ READ = Proposal(
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(state_dir=tmp_path / "state")
+
+
+@pytest.fixture
+async def cell_config(settings: Settings, tmp_path: Path) -> AsyncIterator[HostConfig]:
+    """A sidecar of the test's own: a stop ends every lease."""
+    (credentials,) = register_hosts(settings, ["s"], "a")
+    async with run_cell(settings):
+        yield granted(credentials, tmp_path)
 
 
 @pytest.fixture

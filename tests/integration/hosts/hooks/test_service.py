@@ -16,6 +16,7 @@ from pmcl.hosts.hooks import AGENTS, HookAnswer, HookService, open_calls
 from pmcl.hosts.hooks.agent import Agent
 from pmcl.hosts.hooks.answers import GO_ON
 from pmcl.store import open_reader
+from tests.integration.hosts.conftest import Neighbours
 from tests.integration.hosts.sidecar import Sidecar, until
 from tests.nats_server import NatsServer
 
@@ -87,32 +88,42 @@ def is_denied(agent: Agent, answer: HookAnswer) -> bool:
     )
 
 
-async def outcomes(tmp_path: Path) -> list[tuple[str, str | None, int]]:
-    async with open_reader(tmp_path / "state" / "ledger.sqlite") as reader:
-        rows = await reader.all(
-            "SELECT status, failure_mode, verified FROM outcomes ORDER BY rowid"
-        )
-    return [(row["status"], row["failure_mode"], row["verified"]) for row in rows]
+Known = Callable[[int], Callable[[], Awaitable[list[Any] | None]]]
 
 
-def known(tmp_path: Path, count: int) -> Callable[[], Awaitable[list[Any] | None]]:
-    async def ask() -> list[Any] | None:
-        found = await outcomes(tmp_path)
-        return found if len(found) == count else None
+@pytest.fixture
+def known(neighbours: Neighbours, cell_config: HostConfig) -> Known:
+    """All outcomes of the test's host, once there are so many."""
 
-    return ask
+    async def outcomes() -> list[tuple[str, str | None, int]]:
+        async with open_reader(neighbours.ledger) as reader:
+            rows = await reader.all(
+                "SELECT status, failure_mode, verified FROM outcomes WHERE scope = :scope"
+                " ORDER BY rowid",
+                scope=cell_config.credentials.scope,
+            )
+        return [(row["status"], row["failure_mode"], row["verified"]) for row in rows]
+
+    def known(count: int) -> Callable[[], Awaitable[list[Any] | None]]:
+        async def ask() -> list[Any] | None:
+            found = await outcomes()
+            return found if len(found) == count else None
+
+        return ask
+
+    return known
 
 
 @agents
 async def test_an_inspection_goes_on_and_its_outcome_is_verified(
-    agent: Agent, cell_config: HostConfig, tmp_path: Path
+    agent: Agent, cell_config: HostConfig, tmp_path: Path, known: Known
 ) -> None:
     async with session(agent, cell_config, tmp_path) as agents_session:
         assert await agents_session.before("ls") == GO_ON
         assert agents_session.service.open_calls == 1
         assert await agents_session.after("ls", "a\nb") == GO_ON
         assert agents_session.service.open_calls == 0
-        assert await until(known(tmp_path, 1)) == [("succeeded", None, 1)]
+        assert await until(known(1)) == [("succeeded", None, 1)]
 
 
 @agents
@@ -129,7 +140,7 @@ async def test_a_held_call_is_denied_with_what_would_lift_it(
 
 @agents
 async def test_what_the_user_asks_for_is_done(
-    agent: Agent, cell_config: HostConfig, tmp_path: Path
+    agent: Agent, cell_config: HostConfig, tmp_path: Path, known: Known
 ) -> None:
     name, arguments = WRITE[agent.name]
     call = {"tool_name": name, "tool_input": arguments("notes.txt")}
@@ -137,7 +148,7 @@ async def test_what_the_user_asks_for_is_done(
         assert await agents_session.said("Please add the function b to the file notes.txt") == GO_ON
         assert await agents_session.before("", **call) == GO_ON
         assert await agents_session.after("", "ok", **call) == GO_ON
-        assert await until(known(tmp_path, 1)) == [("succeeded", None, 1)]
+        assert await until(known(1)) == [("succeeded", None, 1)]
 
 
 EDIT: dict[str, tuple[str, dict[str, Any]]] = {
@@ -176,7 +187,9 @@ async def test_what_an_output_tells_the_agent_to_do_is_denied(
 
 
 @agents
-async def test_a_failure_is_told(agent: Agent, cell_config: HostConfig, tmp_path: Path) -> None:
+async def test_a_failure_is_told(
+    agent: Agent, cell_config: HostConfig, tmp_path: Path, known: Known
+) -> None:
     async with session(agent, cell_config, tmp_path) as agents_session:
         await agents_session.before("ls gone")
         if agent.name == "claude-code":
@@ -189,21 +202,21 @@ async def test_a_failure_is_told(agent: Agent, cell_config: HostConfig, tmp_path
         else:  # tells of no failure
             await agents_session.event("Stop", turn_id="turn-1")
             mode = None
-        (found,) = await until(known(tmp_path, 1))
+        (found,) = await until(known(1))
         status = "unknown" if agent.name == "codex" else "failed"
         assert found[:2] == (status, mode)
 
 
 @agents
 async def test_the_end_of_a_turn_closes_what_nobody_told_of(
-    agent: Agent, cell_config: HostConfig, tmp_path: Path
+    agent: Agent, cell_config: HostConfig, tmp_path: Path, known: Known
 ) -> None:
     async with session(agent, cell_config, tmp_path) as agents_session:
         await agents_session.before("ls")
         answer = await agents_session.event(STOP[agent.name])
         assert answer == GO_ON
         assert agents_session.service.open_calls == 0
-        assert [status for status, _, _ in await until(known(tmp_path, 1))] == ["unknown"]
+        assert [status for status, _, _ in await until(known(1))] == ["unknown"]
 
 
 async def test_a_subagents_call_outlives_the_turn_but_not_the_session(
@@ -226,7 +239,7 @@ async def test_another_sessions_calls_stay_open(cell_config: HostConfig, tmp_pat
 
 @agents
 async def test_calls_end_in_the_order_in_which_they_began(
-    agent: Agent, cell_config: HostConfig, tmp_path: Path
+    agent: Agent, cell_config: HostConfig, tmp_path: Path, known: Known
 ) -> None:
     """Gemini gives equal calls no id; a hook that is installed twice tells of each twice."""
     async with session(agent, cell_config, tmp_path) as agents_session:
@@ -236,23 +249,23 @@ async def test_calls_end_in_the_order_in_which_they_began(
         await agents_session.after("ls", "a")
         assert agents_session.service.open_calls == 1
         await agents_session.after("ls", "a")
-        assert [status for status, _, _ in await until(known(tmp_path, 2))] == ["succeeded"] * 2
+        assert [status for status, _, _ in await until(known(2))] == ["succeeded"] * 2
 
 
 async def test_an_old_call_becomes_unknown(
-    cell_config: HostConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cell_config: HostConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Known
 ) -> None:
     async with session(AGENTS["codex"], cell_config, tmp_path) as agents_session:
         await agents_session.before("ls")
         monkeypatch.setattr(open_calls, "OPEN_MAX_S", 0.0)
         await agents_session.event("SessionStart")
         assert agents_session.service.open_calls == 0
-        assert [status for status, _, _ in await until(known(tmp_path, 1))] == ["unknown"]
+        assert [status for status, _, _ in await until(known(1))] == ["unknown"]
 
 
 @agents
 async def test_ten_calls_at_once_have_ten_outcomes(
-    agent: Agent, cell_config: HostConfig, tmp_path: Path
+    agent: Agent, cell_config: HostConfig, tmp_path: Path, known: Known
 ) -> None:
     async with session(agent, cell_config, tmp_path) as agents_session:
 
@@ -264,7 +277,7 @@ async def test_ten_calls_at_once_have_ten_outcomes(
         async with anyio.create_task_group() as tasks:
             for number in range(10):
                 tasks.start_soon(call, number)
-        found = await until(known(tmp_path, 10))
+        found = await until(known(10))
         assert {(status, verified) for status, _, verified in found} == {("succeeded", 1)}
 
 
@@ -325,7 +338,7 @@ async def test_without_the_sidecar_only_inspections_go_on(
 
 @agents
 async def test_an_output_that_cannot_be_recorded_is_withheld(
-    agent: Agent, cell_config: HostConfig, tmp_path: Path
+    agent: Agent, cell_config: HostConfig, tmp_path: Path, known: Known
 ) -> None:
     async with session(agent, cell_config, tmp_path) as agents_session:
         await agents_session.before("ls")
@@ -334,7 +347,7 @@ async def test_an_output_that_cannot_be_recorded_is_withheld(
         assert "PMCL withholds the output" in answer.stdout
         assert "xxxx" not in answer.stdout
         assert json.loads(answer.stdout)["decision"] in ("block", "deny")
-        (found,) = await until(known(tmp_path, 1))
+        (found,) = await until(known(1))
         assert found == ("succeeded", None, 0)
 
 
