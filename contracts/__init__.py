@@ -100,6 +100,7 @@ from pmcl.contracts.errors import (
     UnknownApprovalError,
     UnknownDeadLetterError,
     UnknownEvidenceError,
+    UnknownItemError,
     UnknownPlanError,
     UnknownSchemaError,
     refusal,
@@ -195,6 +196,7 @@ from pmcl.contracts.reflection import (
     Spending,
 )
 from pmcl.contracts.replay import Replay, Replayed, Selection
+from pmcl.contracts.retraction import Retraction, RetractItem
 from pmcl.contracts.stopping import Resume, Stop, StopState
 from pmcl.contracts.subjects import (
     CHECKPOINT_VERBS,
@@ -367,6 +369,8 @@ __all__ = [
     "Resources",
     "Resume",
     "ResumeLease",
+    "RetractItem",
+    "Retraction",
     "Reversibility",
     "SecretInNameError",
     "Selection",
@@ -395,6 +399,7 @@ __all__ = [
     "UnknownApprovalError",
     "UnknownDeadLetterError",
     "UnknownEvidenceError",
+    "UnknownItemError",
     "UnknownPlanError",
     "UnknownSchemaError",
     "Visibility",

@@ -32,6 +32,7 @@ __all__ = [
     "UnknownApprovalError",
     "UnknownDeadLetterError",
     "UnknownEvidenceError",
+    "UnknownItemError",
     "UnknownPlanError",
     "UnknownSchemaError",
     "refusal",
@@ -163,6 +164,12 @@ class UnknownApprovalError(RefusedError):
     """No approval has this id."""
 
     code = "unknown_approval"
+
+
+class UnknownItemError(RefusedError):
+    """No item has this id."""
+
+    code = "unknown_item"
 
 
 class UnknownDeadLetterError(RefusedError):

@@ -44,6 +44,7 @@ OPS_VERBS: Final = (
     "redrive",
     "replay",
     "resume",
+    "retract",
     "stop",
 )
 

@@ -72,10 +72,15 @@ class KnownItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """What the ledger knows of all that a proposal names, by id; what it lacks is not known."""
+    """What the ledger knows of all that a proposal names, by id; what it lacks is not known.
+
+    Attributes:
+        retracted: an operator took back an item that said just this, on the same evidence.
+    """
 
     evidence: Mapping[str, Support] = {}
     items: Mapping[str, KnownItem] = {}
+    retracted: bool = False
 
 
 class Admitted(msgspec.Struct, frozen=True):
@@ -194,6 +199,9 @@ def _evidence(proposed: Proposed, known: Known) -> Iterator[Rejected]:
 
 def _lifecycle(proposed: Proposed, known: Known) -> Iterator[Rejected]:
     kind = kind_of(proposed)
+    if known.retracted:
+        limit = "nothing that an operator took back, unless other evidence is named"
+        yield Rejected(code="retracted", field="$.text", limit=limit)
     for field, item_id in _named_items(proposed):
         found = known.items.get(item_id)
         if found is None or found.kind != kind or not found.open:

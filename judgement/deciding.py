@@ -18,7 +18,8 @@ _quotes = re.compile(r"['\"\\]")
 _between = re.compile(r"[\s,()\[\]]+")
 _decision = re.compile(
     rf"(?:^|[ /;|&`$])pmcl (?:[^ ;|&]+ ){{0,{_WORDS_MAX}}}?"
-    r"(?:approvals grant|erase|hook uninstall|host (?:add|remove)|rebuild|restore|resume)\b"
+    r"(?:approvals grant|erase|hook uninstall|host (?:add|remove)|memories retract|rebuild|restore|"
+    r"resume)\b"
 )
 
 

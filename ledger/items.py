@@ -29,12 +29,14 @@ __all__ = [
     "apply_closed",
     "contradicting",
     "contradictions",
+    "find",
     "known",
     "lapsed",
     "listed",
     "newest",
     "open_intentions",
     "relevant",
+    "retracted",
     "said",
     "shown",
     "working_ids",
@@ -105,6 +107,17 @@ def said(tx: Transaction, scope: str, statement_key: str) -> str | None:
     """Return the live item that says just this."""
     row = tx.one(_queries.said, scope=scope, statement_key=statement_key)
     return None if row is None else row["item_id"]
+
+
+def retracted(tx: Transaction, scope: str, statement_key: str) -> bool:
+    """Return whether an operator took back an item that said just this."""
+    return tx.one(_queries.retracted, scope=scope, statement_key=statement_key) is not None
+
+
+def find(tx: Transaction, item_id: str) -> Item | None:
+    """Return an item, live or not."""
+    row = tx.one(_queries.shown, item_id=item_id)
+    return None if row is None else read_proposal(Item, row)
 
 
 def newest(

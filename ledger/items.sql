@@ -28,6 +28,8 @@ CREATE TABLE items (
 ) STRICT;
 -- Nothing is said twice at the same time.
 CREATE UNIQUE INDEX items_said ON items (scope, statement_key) WHERE state = 'live';
+-- Nor what an operator took back.
+CREATE INDEX items_retracted ON items (scope, statement_key) WHERE state = 'retracted';
 CREATE INDEX items_live ON items (scope, kind, visibility, place) WHERE state = 'live';
 CREATE INDEX items_lapsing ON items (admitted_at)
     WHERE state = 'live' AND kind = 'recommendation';
@@ -60,6 +62,10 @@ SELECT * FROM items WHERE scope = :scope AND item_id = :item_id;
 
 -- name: said
 SELECT item_id FROM items WHERE scope = :scope AND statement_key = :statement_key AND state = 'live';
+
+-- name: retracted
+SELECT item_id FROM items
+WHERE scope = :scope AND statement_key = :statement_key AND state = 'retracted' LIMIT 1;
 
 -- name: newest
 SELECT i.*, p.content, p.payload FROM items AS i

@@ -26,6 +26,7 @@ from pmcl.workers import (
     ReflectWorker,
     ReplayWorker,
     RequestWorker,
+    RetractionWorker,
     StopWorker,
     StreamHandler,
     Units,
@@ -66,6 +67,7 @@ def crew_of(
         RecordWorker(),
         RedriveWorker(working, reading),
         ReplayWorker(working, units, streams),
+        RetractionWorker(),
         StopWorker(),
     )
     return Crew(

@@ -4,15 +4,24 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from pmcl.contracts import LedgerError
+from pmcl.contracts import LedgerError, Retraction, RetractItem, convert
 from pmcl.ledger import items, rejections, self_models
+from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
-__all__ = ["Listing", "list_memories", "read_memory", "show_memories", "show_memory"]
+__all__ = [
+    "Listing",
+    "list_memories",
+    "read_memory",
+    "retract_memory",
+    "show_memories",
+    "show_memory",
+    "show_retraction",
+]
 
 Listing = Literal["changes", "items", "rejected"]
 """What is listed: items, changes of the self-model that wait, or what was not admitted."""
@@ -73,6 +82,22 @@ async def read_memory(settings: Settings, memory_id: str) -> dict[str, Any]:
     raise LedgerError(f"{memory_id!r} is not in this ledger: see `pmcl memories list`")
 
 
+async def retract_memory(
+    settings: Settings, memory_id: str, *, dry_run: bool = False
+) -> tuple[dict[str, Any], Retraction]:
+    """Return the item as it was, and that it is taken back, or would be.
+
+    Raises:
+        LedgerError: there is no ledger, or nothing of this id in it.
+        RefusedError: it is a change or a rejection, which no one can take back.
+        NotRunningError: no sidecar runs.
+    """
+    found = await read_memory(settings, memory_id)
+    asked = RetractItem(item_id=memory_id, dry_run=dry_run, label=operator_label())
+    question = convert(msgspec.to_builtins(asked), RetractItem)
+    return found, await ask_sidecar(settings, "retract", question, Retraction)
+
+
 def show_memories(found: dict[str, Any]) -> None:
     """Print a list for people."""
     if not found["memories"]:
@@ -98,6 +123,19 @@ def show_memory(found: dict[str, Any]) -> None:
         shown = ", ".join(shown) if isinstance(shown, list) else shown
         console.print(f"{name:<20}{shown_whole(str(shown))}", markup=False, soft_wrap=True)
     console.print(f"{'says':<20}{_text(found)}", markup=False, soft_wrap=True)
+
+
+def show_retraction(found: dict[str, Any], done: Retraction) -> None:
+    """Print for people what was taken back, or would be."""
+    says = f"{done.kind} of {done.scope}/{done.host}: {_text(found)}"
+    if not done.changed:
+        told = f"It counts no longer already: {done.state}, since {shown_time(done.closed_at)}"
+        says = f"{told}, by {done.closed_by}."
+    elif done.state == "live":
+        says = f"Would be taken back: {says}\nNothing was changed: --yes takes it back."
+    else:
+        says = f"Taken back, by {done.closed_by}: {says}"
+    console.print(says, markup=False, soft_wrap=True)
 
 
 def _id(each: dict[str, Any]) -> str:

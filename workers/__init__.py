@@ -26,6 +26,7 @@ from pmcl.workers.reflector import (
 from pmcl.workers.replaying import ReplayWorker
 from pmcl.workers.requests import RequestLimits, RequestLoop
 from pmcl.workers.retaking import Retaker
+from pmcl.workers.retracting import RetractionWorker
 from pmcl.workers.signals import RuntimeSignals
 from pmcl.workers.stopping import StopWorker
 from pmcl.workers.streams import StreamHandler
@@ -77,6 +78,7 @@ __all__ = [
     "RequestLoop",
     "RequestWorker",
     "Retaker",
+    "RetractionWorker",
     "Retry",
     "RuntimeSignals",
     "Settlement",

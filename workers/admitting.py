@@ -100,7 +100,7 @@ class _Admitting:
         if self._is_repeat(proposed, statement_key):
             self._counts["repeated"] += 1
             return
-        verdict = admit(proposed, self._known(proposed))
+        verdict = admit(proposed, self._known(proposed, statement_key))
         if isinstance(verdict, Rejected):
             self._reject(proposed, verdict, statement_key)
         elif isinstance(proposed, SelfModelProposed):
@@ -116,12 +116,13 @@ class _Admitting:
         known = look(self._unit.tx, self._cycle.scope, statement_key)
         return known is not None and known not in self._closed
 
-    def _known(self, proposed: Proposed) -> Known:
+    def _known(self, proposed: Proposed, statement_key: str) -> Known:
         tx, scope = self._unit.tx, self._cycle.scope
         named = [each for each in named_items(proposed) if each not in self._closed]
         return Known(
             evidence=evidence.supports(tx, scope, named_evidence(proposed)),
             items=items.known(tx, scope, named),
+            retracted=items.retracted(tx, scope, statement_key),
         )
 
     def _reject(self, proposed: Proposed, verdict: Rejected, statement_key: str) -> None:

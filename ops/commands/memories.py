@@ -1,7 +1,9 @@
 """`pmcl memories` and `pmcl identity`: what was derived, and what operators configured."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from pmcl.ops.commands.groups import Json, StateDir, identity_app, memories_app, run, settings_of
 from pmcl.ops.console import print_json
@@ -41,6 +43,28 @@ def show(memory: str, *, state_dir: StateDir = None, json: Json = False) -> None
 
     found = run(read_memory, settings_of(state_dir=state_dir), memory)
     print_json(found) if json else show_memory(found)
+
+
+@memories_app.command
+def retract(
+    memory: str,
+    *,
+    yes: Annotated[bool, Parameter(negative=())] = False,
+    state_dir: StateDir = None,
+    json: Json = False,
+) -> None:
+    """Take an item back, in a running sidecar; without --yes only tell what would go.
+
+    Args:
+        memory: The item's id.
+        yes: Do it. What it says stays in the record, and the same is not admitted again.
+        state_dir: Keys, ledger and the embedded server's store.
+        json: One line of JSON.
+    """
+    from pmcl.ops.memories import retract_memory, show_retraction
+
+    found, done = run(retract_memory, settings_of(state_dir=state_dir), memory, dry_run=not yes)
+    print_json(done) if json else show_retraction(found, done)
 
 
 @identity_app.command(name="show")

@@ -8,14 +8,23 @@ from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     ContractError,
+    LedgerError,
     MemoryProposed,
     Proposed,
     Reflection,
     SelfModelProposed,
 )
 from pmcl.ledger import ledger_config
+from pmcl.ops.asking import NotRunningError
 from pmcl.ops.identity import list_identities, set_identity
-from pmcl.ops.memories import list_memories, read_memory, show_memories, show_memory
+from pmcl.ops.memories import (
+    list_memories,
+    read_memory,
+    retract_memory,
+    show_memories,
+    show_memory,
+    show_retraction,
+)
 from pmcl.ops.record.audit import audit_record
 from pmcl.ops.record.rebuild import rebuild_ledger
 from pmcl.ops.state_dir import ledger_key
@@ -152,6 +161,36 @@ async def test_operators_see_what_is_kept_and_why_not(
         show_memory(await read_memory(office.settings, one))
         assert ("it is so [/it]" in capsys.readouterr().out) == (one == kept)
     assert (await read_memory(office.settings, refused))["code"] == "sets_authority"
+
+
+async def test_an_operator_takes_back_what_was_derived(
+    office: Office, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with office.sidecar(), office.host() as host:
+        shared: Any = {"source": "ls", "summary": "x", "visibility": "shareable"}
+        seen = await host.observe(**shared)
+    text = "the deploy [/it] timed out"
+    made = await admit(
+        office, MemoryProposed(text=text, evidence_ids=(seen,), visibility="shareable")
+    )
+    item_id = made.payloads[0].id
+    async with office.sidecar(), office.host() as host:
+        for dry_run, said in ((True, "Would be taken back"), (False, "Taken back, by operator/")):
+            assert [item.item_id for item in (await host.context()).memories] == [item_id]
+            show_retraction(*await retract_memory(office.settings, item_id, dry_run=dry_run))
+            told = capsys.readouterr().out
+            assert told.startswith(said)
+            assert text in told
+        assert (await host.context()).memories == ()
+        show_retraction(*await retract_memory(office.settings, item_id))
+        assert "no longer already: retracted" in capsys.readouterr().out
+        with pytest.raises(LedgerError, match="pmcl memories list"):
+            await retract_memory(office.settings, "nothing")
+    ended = (await list_memories(office.settings, ended=True))["memories"]
+    assert [(each["state"], each["said"]["text"]) for each in ended] == [("retracted", text)]
+    with pytest.raises(NotRunningError):
+        await retract_memory(office.settings, item_id)
+    assert (await rebuild_ledger(office.settings))["same"]
 
 
 async def test_an_operator_configures_who_agents_are(office: Office, tmp_path: Path) -> None:

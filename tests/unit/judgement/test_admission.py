@@ -143,6 +143,14 @@ def test_a_belief_revises_live_beliefs_only(changes: dict[str, Any], field: str)
     assert rejected(changed(belief, **changes)) == ("not_live", field)
 
 
+def test_what_an_operator_took_back_is_not_admitted_again() -> None:
+    memory = MemoryProposed(text=TEXT, evidence_ids=(SEEN,))
+    known = msgspec.structs.replace(KNOWN, retracted=True)
+    refused = admit(memory, known)
+    assert isinstance(refused, Rejected)
+    assert (refused.code, refused.field) == ("retracted", "$.text")
+
+
 def test_an_intention_is_resolved_once() -> None:
     end = IntentionProposed(text="it is done", evidence_ids=(SEEN,), resolves=INTENTION)
     assert admit(end, KNOWN) == Admitted()

@@ -18,6 +18,7 @@ ASKED = Grounding(licence="licensed", goal_ids=(ULID + "U",))
         "python -c \"import subprocess; subprocess.run(['pmcl', 'approvals', 'grant', 'X'])\"",
         "echo $(pmcl --state-dir /s host add eve --scope a)",
         "true;pmcl restore old.tar",
+        "pmcl memories retract 01ARZ3NDEKTSV4RRFFQ69G5FAV --yes",
         ["pmcl", "erase", "--scope", "a"],
     ],
 )
@@ -34,6 +35,7 @@ def test_an_agent_never_decides_for_its_operator(
     "command",
     [
         "pmcl approvals list",
+        "pmcl memories list",
         "pmcl status",
         "pmcl stop",
         "cd ~/pmcl && pytest tests/unit -k resume",

@@ -26,6 +26,7 @@ from pmcl.contracts import (
     RecordBackup,
     Resume,
     ResumeLease,
+    RetractItem,
     SelfModelProposed,
     SetIdentity,
     Stop,
@@ -204,6 +205,8 @@ async def _derive(desk: Desk) -> None:
         contradicts=(again.payloads[0].id,),
     )
     assert (await desk.reflect(contrary)).counts.admitted == 1
+    taken_back = RetractItem(item_id=first.payloads[1].id, label="ann")
+    assert (await desk.say_as_operator("retract", taken_back)).changed
     desk.ledger.clock.now_ms += RECOMMENDATION_TTL_MS
     await desk.ledger.sweep()
     await desk.begin()

@@ -58,6 +58,7 @@ from pmcl.workers import (
     OutcomeWorker,
     RecordWorker,
     RequestWorker,
+    RetractionWorker,
     StopWorker,
     StreamHandler,
     StreamWorker,
@@ -216,7 +217,9 @@ class Desk:
         subject = Subject("ops", "", "", verb)
         incoming = Incoming(subject=subject, body=body)
         identity = IdentityWorker(self.ledger.key)
-        worker = OperatorWorker(ApprovalWorker(), identity, RecordWorker(), StopWorker())
+        worker = OperatorWorker(
+            ApprovalWorker(), identity, RecordWorker(), RetractionWorker(), StopWorker()
+        )
         prepared = await worker.prepare(incoming)
         return await self.ledger.units.answer(worker, incoming, prepared)
 
