@@ -31,7 +31,7 @@ from pmcl.ops.state_dir import ledger_key
 from pmcl.outbox import UnitOfWork
 from pmcl.store import open_reader, open_writer
 from pmcl.workers import Admission, Cycle, Decision, Units, admit_all
-from tests.integration.record.content import files_with, words
+from tests.integration.record.content import files_with, words, words_left
 from tests.integration.record.office import Office
 from tests.integration.record.test_erasing import erase, observe
 
@@ -53,13 +53,6 @@ async def admit(office: Office, *proposals: Proposed) -> Admission:
     async with open_writer(ledger_config(office.ledger)) as writer:
         await Units(writer).record(decide)
     return made[0]
-
-
-def left_of(office: Office, text: str) -> set[str]:
-    """Parts of words, as an index keeps them: without what a stem or a neighbour has taken."""
-    files = [path for path in office.settings.state_dir.rglob("*") if path.is_file()]
-    data = b"".join(path.read_bytes() for path in files)
-    return {part for word in text.split() if (part := word[3:9]).encode() in data}
 
 
 async def indexed(office: Office) -> list[Any]:
@@ -89,11 +82,11 @@ async def test_what_rested_on_erased_evidence_is_in_no_byte(office: Office) -> N
     )
     assert (made.counts.admitted, made.counts.proposed, made.counts.rejected) == (2, 1, 1)
     assert "ledger.sqlite" in files_with(office.settings.state_dir, GONE)
-    assert left_of(office, GONE)
+    assert words_left(office.settings.state_dir, GONE)
     async with office.sidecar():
         await erase(office, "s", None, ids[0])
         assert files_with(office.settings.state_dir, GONE) == {}
-        assert left_of(office, GONE) == set()
+        assert words_left(office.settings.state_dir, GONE) == set()
     assert files_with(office.settings.state_dir, STAYS) != {}
     report = await audit_record(office.settings)
     assert report["sound"], report
