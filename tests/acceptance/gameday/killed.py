@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -18,16 +19,17 @@ import structlog
 
 from pmcl.bus import Delivery
 from pmcl.hosts import Host, HostConfig
+from pmcl.ledger import payloads
 from pmcl.ops import dead_letters
 from pmcl.ops.cli import main
-from pmcl.ops.record import backup, backup_place, eraser, folding, restore
+from pmcl.ops.record import backup, backup_place, erase, eraser, folding, restore
 from pmcl.ops.record.verify_backup import KEY
 from pmcl.outbox import HostFile, Relay
-from pmcl.workers import ObserveWorker, Retaker, StreamHandler, Units
+from pmcl.workers import ObserveWorker, Retaker, StreamHandler, Units, erase_payloads
 from tests.acceptance.gameday.poisoned import poison
 from tests.acceptance.world import reading
 
-__all__ = ["BACKUP", "ERASE", "FOLD", "HOST", "REDRIVE", "RESTORE", "SIDECAR"]
+__all__ = ["BACKUP", "ERASE", "ERASE_COMMAND", "FOLD", "HOST", "REDRIVE", "RESTORE", "SIDECAR"]
 
 When = Literal["before", "after"]
 Steps = dict[str, tuple[Any, str, When, Callable[..., bool]]]
@@ -95,17 +97,35 @@ FOLD: Steps = {
 
 ERASE: Steps = {
     "asked, nothing erased": (eraser.Eraser, "_payloads", "before", lambda *_: True),
+    "observations erased, what names them not": (
+        Units,
+        "tell",
+        "after",
+        lambda _, decide: _is(decide, erase_payloads),
+    ),
     "payloads erased, INTAKE not": (eraser.Eraser, "_intake", "before", lambda *_: True),
     "one message erased": (eraser, "delete_message", "after", lambda *_: True),
+    "INTAKE erased, what was trimmed not": (eraser, "drop_trimmed", "before", lambda *_: True),
+    "letters not moved": (eraser, "move_dead_letters", "before", lambda *_: True),
+    "letters moved, not erased": (eraser.Eraser, "_dead_letters", "before", lambda *_: True),
     "streams erased, ledgers aside not": (eraser.Eraser, "_set_aside", "before", lambda *_: True),
+    "ledgers aside erased, words there": (payloads, "optimize_words", "before", lambda *_: True),
     "all erased, log not emptied": (eraser, "_emptied", "before", lambda *_: True),
     "log emptied, end not told": (eraser, "end_erasure", "before", lambda *_: True),
+}
+
+ERASE_COMMAND: Steps = {
+    "erasure began, not waited for": (erase, "wait_erasure", "before", lambda *_: True),
 }
 
 REDRIVE: Steps = {
     "dealt with, letter there": (dead_letters, "delete_message", "before", lambda *_: True),
     "letter gone, not said": (dead_letters, "delete_message", "after", lambda *_: True),
 }
+
+
+def _is(decide: Any, what: Callable[..., Any]) -> bool:
+    return isinstance(decide, partial) and decide.func is what
 
 
 def _die() -> NoReturn:
@@ -151,7 +171,7 @@ async def _host(config: HostConfig) -> None:
 
 if __name__ == "__main__":
     step, what = sys.argv[1], sys.argv[2]
-    _dies(*(SIDECAR | HOST | BACKUP | RESTORE | FOLD | ERASE | REDRIVE)[step])
+    _dies(*(SIDECAR | HOST | BACKUP | RESTORE | FOLD | ERASE | ERASE_COMMAND | REDRIVE)[step])
     if step in HOST:
         structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
         text = Path(what).read_bytes()

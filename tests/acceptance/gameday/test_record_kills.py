@@ -12,21 +12,31 @@ from typing import Any
 import msgspec
 import pytest
 
-from pmcl.bus import INTAKE, stored_messages, stream_state
+from pmcl.bus import DEADLETTERS, INTAKE
 from pmcl.hosts import Host
 from pmcl.ops.record.broken_off import broken_off
 from tests.acceptance.facts import log_is_the_journal, until
-from tests.acceptance.gameday.killed import BACKUP, ERASE, FOLD, REDRIVE, RESTORE
+from tests.acceptance.gameday.killed import (
+    BACKUP,
+    ERASE,
+    ERASE_COMMAND,
+    FOLD,
+    REDRIVE,
+    RESTORE,
+)
 from tests.acceptance.gameday.station import Station
 from tests.acceptance.gameday.whole import expect_whole
-from tests.acceptance.processes import PMCL, Child, child
+from tests.acceptance.processes import Child, child
+from tests.acceptance.world import deleting
+from tests.integration.record.content import files_with, words, words_left
 
 pytestmark = pytest.mark.anyio
 
 _TOP = Path(__file__).parents[3]
 KILLED = (sys.executable, "-m", "tests.acceptance.gameday.killed")
 POISONED = (sys.executable, str(Path(__file__).with_name("poisoned.py")))
-WORD = "unforgettable"
+TEXT, KEPT = words("unforgettable"), words("kept")
+_OF_A = "SELECT evidence_id AS id FROM evidence WHERE host = 'a'"
 
 
 async def killed_at(station: Station, steps: Iterable[str], *command: str) -> None:
@@ -104,34 +114,57 @@ async def test_backup_restore_and_fold_killed_between_each_pair_of_steps(station
 
 
 async def test_erase_killed_between_each_pair_of_steps(station: Station) -> None:
-    path = {"PYTHONPATH": str(_TOP)}
-    async with Host.connect(station.host()) as host, station.up() as sidecar:
-        kept = await observe(host, 100, "kept")
-        gone = await observe(host, 3, WORD)
-        await recorded(station, 103)
-        await drained(sidecar)
+    kept = await filled(station)
+    command = ("erase", "--scope", "s", "--host", "a", "--yes", "--json")
     steps = iter(ERASE)
+    path = {"PYTHONPATH": str(_TOP)}
     async with station.open(command=(*KILLED, next(steps)), **path) as sidecar:
         assert await sidecar.line() is not None
-        erase = ("erase", *gone, "--scope", "s", "--yes", "--json")
+        dying = [*KILLED, *ERASE_COMMAND, *command]
         errors = station.directory / "command.err"
-        async with child([*PMCL, *erase], errors, station.environment):
-            assert await sidecar.ends() == -signal.SIGKILL
+        async with child(dying, errors, station.environment | path) as asking:
+            assert await asking.ends() == -signal.SIGKILL, asking.errors[-2000:]
+        assert await sidecar.ends() == -signal.SIGKILL
     await station.gone()
     await killed_at(station, steps, "up")
     async with station.up() as sidecar:
         await until(lambda: erased(station))
+        assert files_with(station.directory, TEXT) == {}
+        again = await station.told(*command[:-1])
+        assert (again["observations"], again["erasure"]["payloads"]) == (0, 0)
+        gone = [row["id"] for row in await station.rows(_OF_A)]
         await expect_whole(station, [*kept, *gone], (), erased=gone)
         async with station.admin() as admin:
             await log_is_the_journal(station.ledger, admin)
-            state = await stream_state(admin, INTAKE)
-            assert state is not None
-            left = await stored_messages(admin, INTAKE, state.first, state.last)
-            assert sum(message is not None for message in left) == state.messages
-            assert state.messages >= len(kept)
         await drained(sidecar)
-    for file in station.settings.state_dir.rglob("*"):
-        assert not file.is_file() or WORD.encode() not in file.read_bytes(), file
+    assert files_with(station.directory, TEXT) == {}
+    assert words_left(station.directory, TEXT) == set()
+    assert list(files_with(station.settings.state_dir, KEPT)) != []
+
+
+async def filled(station: Station) -> list[str]:
+    """Host `a` leaves the text in two ledgers, INTAKE and a dead letter; host `b` stays."""
+    async with station.up(command=POISONED), Host.connect(station.host()) as host:
+        await host.observe(source="poison", summary=TEXT)
+
+        async def buried() -> bool:
+            return len((await station.told("deadletters", "list"))["letters"]) == 1
+
+        await until(buried)
+    async with station.up() as sidecar:
+        async with Host.connect(station.host("b")) as host:
+            kept = await observe(host, 100, KEPT)
+        async with Host.connect(station.host()) as host:
+            (seen, *_) = await observe(host, 3, TEXT)
+            assert (await host.check(deleting("/work/n0", seen, goal=TEXT))).evaluation is not None
+        await recorded(station, 103)
+        await drained(sidecar)
+    await station.told("rebuild", "--replace")
+    held = files_with(station.directory, TEXT)
+    assert len([name for name in held if name.startswith("state/ledger.")]) >= 2, held
+    assert [name for name in held if INTAKE in name], held
+    assert [name for name in held if DEADLETTERS in name], held
+    return kept
 
 
 async def erased(station: Station) -> bool:
