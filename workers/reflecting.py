@@ -24,7 +24,7 @@ from pmcl.contracts import (
     sha256,
 )
 from pmcl.judgement import GateInputs, GateLimits, Go, Over, Retrospect, gate, next_slot, retry_at
-from pmcl.ledger import leases, reflections, retrospects, stops, turns
+from pmcl.ledger import evidence, leases, reflections, retrospects, stops, turns
 from pmcl.ledger.leases import LeaseRow
 from pmcl.ledger.payloads import Payload
 from pmcl.ledger.reflections import OpenCycle, ReflectionHost
@@ -224,16 +224,24 @@ def _to_read(
 
 
 def is_void(unit: UnitOfWork, retrospect: Retrospect) -> bool:
-    """Return whether nothing of the cycle can be kept any more: stopped, ended, or taken over."""
+    """Return whether nothing of the cycle can be kept any more.
+
+    It was stopped, has ended, was taken over, or what it read was erased.
+    """
     cycle = reflections.open_cycle(unit.tx, retrospect.cycle_id)
-    return cycle is None or _obstacle(unit, cycle) is not None
+    return cycle is None or _obstacle(unit, cycle, retrospect) is not None
 
 
-def _obstacle(unit: UnitOfWork, cycle: OpenCycle) -> str | None:
+def _obstacle(unit: UnitOfWork, cycle: OpenCycle, retrospect: Retrospect) -> str | None:
     if stops.in_force(unit.tx) is not None:
         return "stopped"
     lease = leases.current(unit.tx, cycle.scope, cycle.host)
-    return None if _lives(unit, lease, cycle.lease_id) else "lease_over"
+    if not _lives(unit, lease, cycle.lease_id):
+        return "lease_over"
+    # Whatever is said now may quote it, and names what it likes.
+    read = [seen.evidence_id for seen in retrospect.evidence if seen.text]
+    supports = evidence.supports(unit.tx, cycle.scope, read)
+    return "evidence_erased" if any(one.erased for one in supports.values()) else None
 
 
 def _lives(unit: UnitOfWork, lease: LeaseRow | None, lease_id: str) -> bool:
@@ -255,7 +263,7 @@ def finish(
     cycle = reflections.open_cycle(unit.tx, retrospect.cycle_id)
     if cycle is None or cycle.claim != retrospect.claim:
         return Decision()
-    obstacle = _obstacle(unit, cycle)
+    obstacle = _obstacle(unit, cycle, retrospect)
     if obstacle is not None:
         return Decision(events=(_ended(unit, cycle, "skipped", obstacle, used=outcome.used),))
     if isinstance(outcome, ReflectorError):

@@ -31,6 +31,7 @@ from pmcl.ops.record.audit import audit_record
 from pmcl.ops.record.backup import make_backup
 from pmcl.ops.record.rebuild import rebuild_ledger
 from pmcl.outbox import open_host_file
+from tests.acceptance.facts import until
 from tests.acceptance.world import about, deleting, reading
 from tests.integration.record.content import files_with, open_files_with, words, words_left
 from tests.integration.record.office import WITHIN_S, Office
@@ -193,3 +194,30 @@ async def test_a_text_that_came_to_every_place_is_in_none_but_the_backups_told(
     assert (await rebuild_ledger(office.settings))["same"]
     # What stays on purpose: the digest that a host reported as its receipt.
     assert files_with(state, sha256(DETAIL.encode())) != {}
+
+
+async def test_what_a_model_had_read_before_the_erasure_is_not_kept_after_it(
+    office: Office, model: StubModel
+) -> None:
+    office.settings = msgspec.structs.replace(office.settings, model_url=model.url)
+    model.content = proposals(("memory", TEXT, "e1"), ("memory", f"I feel {TEXT}", "e2"))
+    model.open.clear()
+
+    async def asked() -> bool:
+        return model.asked != []
+
+    async with office.sidecar(), office.host() as host:
+        gone = await host.observe(source="read_file", summary=TEXT)
+        await host.observe(source="ls", summary=words("beside"))  # the newer one is e1
+        await host.complete("turn-1")
+        await office.until("SELECT 1 FROM reflections")
+        await until(asked)
+
+        await erase(office, "s", None, gone)
+        model.open.set()
+        await office.until("SELECT 1 FROM reflections WHERE ended_at IS NOT NULL")
+
+        rows = await office.rows("SELECT result, reason FROM reflections")
+        assert rows == [{"result": "skipped", "reason": "evidence_erased"}]
+        assert await scan(office) == {}
+        assert words_left(office.settings.state_dir, TEXT) == set()
