@@ -10,6 +10,7 @@ from pmcl.ops.cell import run_cell
 from pmcl.ops.console import shown_time
 from pmcl.ops.doctor import examine
 from pmcl.ops.host_add import add_host
+from pmcl.ops.record.broken_off import noting
 from pmcl.ops.settings import Settings
 from pmcl.ops.stopping import stop
 
@@ -49,6 +50,18 @@ async def test_a_stop_is_told_with_who_said_it_and_how_to_go_on(tmp_path: Path) 
     assert finding["state"] == "wrong"
     assert f"since {shown_time(state.since)} by {state.by}" in finding["told"]
     assert "pmcl resume" in finding["remedy"]
+
+
+async def test_a_backup_that_was_broken_off_is_told(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path / "state")
+    settings.state_dir.mkdir()
+    left = tmp_path / f".monday.{'0' * 26}"
+    with noting(settings.state_dir, tmp_path / "monday"):
+        left.mkdir()
+    finding = (await found(settings))["backups"]
+    assert (finding["state"], str(left) in finding["told"]) == ("wrong", True)
+    left.rmdir()
+    assert (await found(settings))["backups"]["state"] == "ok"
 
 
 async def test_a_folder_without_a_sidecar_stays_empty(tmp_path: Path) -> None:
