@@ -5,9 +5,9 @@ Source: SPEC A1.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -36,6 +36,10 @@ mutation = "grant"
 communication = "grant"
 execution = "grant"
 """
+
+
+_GRANTS: Final = get_args(Grant)
+_EFFECTS: Final = get_args(Effect)
 
 
 class ProfileError(HostError):
@@ -98,7 +102,25 @@ def load_profile(path: Path) -> Profile:
     Raises:
         ProfileError: it is missing or does not fit.
     """
+    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+        raise ProfileError(f"profile {path}: it is no file")
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Profile)
+        told = msgspec.toml.decode(path.read_bytes())
     except (OSError, ValueError, RecursionError, msgspec.DecodeError) as error:
         raise ProfileError(f"profile {path}: {error}") from error
+    try:
+        return msgspec.convert(told, Profile)
+    except msgspec.ValidationError as error:
+        raise ProfileError(f"profile {path}: {_misfit(told) or error}") from error
+
+
+def _misfit(told: Mapping[str, Any]) -> str | None:
+    """Return which line of a table does not fit: the library that converts names none."""
+    for table in ("tools", "effects"):
+        lines = told.get(table)
+        for name, grant in lines.items() if isinstance(lines, dict) else ():
+            if table == "effects" and name not in _EFFECTS:
+                return f"{name!r} is no effect, allowed in effects: one of {', '.join(_EFFECTS)}"
+            if grant not in _GRANTS:
+                return f"{table}.{name!r} is {grant!r}, allowed: one of {', '.join(_GRANTS)}"
+    return None

@@ -8,7 +8,8 @@ from cyclopts import CycloptsError
 
 from pmcl.contracts import PmclError
 from pmcl.ops.commands import app
-from pmcl.ops.console import console
+from pmcl.ops.console import console, open_streams, shown_whole
+from pmcl.ops.misuse import MisuseError
 
 __all__ = ["app", "main"]
 
@@ -20,12 +21,16 @@ _STOPPED: Final = 130
 
 def main() -> None:
     """Run the command line; known errors are told in one line."""
+    open_streams()
     try:
         app(exit_on_error=False, print_error=False)
     except CycloptsError as error:
         _tell(_misused(error))
         # Coding agents run a tool after any code of a hook but 2, so a mistyped hook blocks.
-        sys.exit(_BLOCKS if sys.argv[1:2] == ["hook"] else _MISUSED)
+        sys.exit(_BLOCKS if sys.argv[1:2] == ["hook"] and not _installs() else _MISUSED)
+    except MisuseError as error:
+        _tell(error)
+        sys.exit(_MISUSED)
     except PmclError as error:
         _tell(error)
         sys.exit(_FAILED)
@@ -40,6 +45,10 @@ def main() -> None:
         sys.exit(_FAILED)
 
 
+def _installs() -> bool:
+    return sys.argv[2:3] in (["install"], ["uninstall"])
+
+
 def _misused(error: CycloptsError) -> str:
     """Return in one line what was not understood, and where the help for it is."""
     said, words = " ".join(str(error).split()), " ".join(error.command_chain or ())
@@ -48,4 +57,4 @@ def _misused(error: CycloptsError) -> str:
 
 def _tell(error: object) -> None:
     console.stderr = True
-    console.print(f"pmcl: {error}", style="red", soft_wrap=True, markup=False)
+    console.print(f"pmcl: {shown_whole(str(error))}", style="red", soft_wrap=True, markup=False)

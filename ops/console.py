@@ -16,6 +16,7 @@ from rich.console import Console
 __all__ = [
     "configure_logs",
     "console",
+    "open_streams",
     "print_json",
     "screen_width",
     "shown_minute",
@@ -29,13 +30,26 @@ _PIPE_WIDTH: Final = 500
 console = Console(
     highlight=False,
     emoji=False,  # what a model wrote is shown as it stands
-    width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH,
+    width=None
+    if (sys.stdout is not None and sys.stdout.isatty()) or "COLUMNS" in os.environ
+    else _PIPE_WIDTH,
 )
 
 
 def screen_width() -> int | None:
     """Return how wide the screen is; `None` where a line may be of any length."""
     return None if console.width >= _PIPE_WIDTH else console.width
+
+
+def open_streams() -> None:
+    """Standard input, output and error are there: what was closed leads nowhere.
+
+    Otherwise the next file or socket that is opened takes the number, and is written to.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w"))
 
 
 def print_json(value: Any) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pmcl.contracts import AuthoritySnapshot, Grant
-from pmcl.ops.console import console
+from pmcl.ops.console import console, shown_whole
 
 __all__ = ["show_granted"]
 
@@ -15,9 +15,9 @@ _SAID: Final[dict[Grant, str]] = {"grant": "", "approve": " (asks an operator ea
 
 def show_granted(may: AuthoritySnapshot, profile: Path, roots: Sequence[Path]) -> None:
     """Print for people what a host may do, and how to narrow it; `roots` were just asked for."""
-    console.print(f"what it may do, by {profile}:", soft_wrap=True, markup=False)
+    console.print(f"what it may do, by {shown_whole(str(profile))}:", soft_wrap=True, markup=False)
     for name, said in _lines(may, {str(root) for root in roots if not root.is_dir()}):
-        console.print(f"  {name:14}{said}", soft_wrap=True, markup=False)
+        console.print(f"  {name:14}{shown_whole(said)}", soft_wrap=True, markup=False)
     console.print("Edit that file to narrow it; what it does not name is prohibited.")
 
 

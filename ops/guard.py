@@ -9,18 +9,18 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from pmcl.contracts import PmclError
 from pmcl.hosts import Host
 from pmcl.hosts.adapter import Mediator
 from pmcl.hosts.guard import GuardedServer, guard_command, guard_url, name_of
 from pmcl.ops.known_hosts import find_host
+from pmcl.ops.misuse import MisuseError
 from pmcl.ops.settings import Settings
 from pmcl.ops.tracing import export_traces
 
 __all__ = ["GuardOptions", "NothingToGuardError", "guard"]
 
 
-class NothingToGuardError(PmclError):
+class NothingToGuardError(MisuseError):
     """What was named cannot be guarded; the message says what can."""
 
 
@@ -77,7 +77,7 @@ def _tell(text: str) -> None:
 
 def _url(options: GuardOptions) -> tuple[str | None, str]:
     """Return the server's address, if it has one, and the name that it goes by."""
-    if bool(options.command) == (options.http is not None):
+    if any(options.command[:1]) == (options.http is not None):
         raise NothingToGuardError(
             "guard: name the server's command after --, or its --http address"
         )

@@ -2,13 +2,23 @@
 
 import os
 import signal
+from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import anyio.to_thread
 
-from pmcl.bus import BusTimeoutError, Keyring, ServerConfig, prepare_server, varz
-from pmcl.ops.known_hosts import HostNotFoundError
+from pmcl.bus import (
+    BusTimeoutError,
+    Credentials,
+    Keyring,
+    KeyringError,
+    ServerConfig,
+    prepare_server,
+    public_key,
+    varz,
+)
+from pmcl.ops.known_hosts import HostNotFoundError, credentials_of
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 
@@ -18,10 +28,15 @@ _TAKEN_S: Final = 10.0
 _LOOK_S: Final = 0.05
 
 
-async def remove_host(settings: Settings, scope: str, host: str) -> None:
+async def remove_host(settings: Settings, scope: str, host: str) -> Path | None:
     """No connection is opened with the host's key; one that is open is closed.
 
-    Its lease ends by itself, and its name may be registered again, under another key.
+    Its lease ends by itself, and its name may be registered again, under another key. Credentials
+    of the key in the state directory are removed, since hooks and guards take the host to be there
+    by them; the profile stays.
+
+    Returns:
+        The credentials file that was removed, `None` if none of this key was there.
 
     Raises:
         HostNotFoundError: it is not registered.
@@ -31,21 +46,35 @@ async def remove_host(settings: Settings, scope: str, host: str) -> None:
     if not await anyio.to_thread.run_sync(keys.is_dir):
         raise _not_registered(scope, host)
     keyring = await anyio.to_thread.run_sync(Keyring, keys)
-    if (scope, host) not in await anyio.to_thread.run_sync(keyring.hosts):
+    entry = (await anyio.to_thread.run_sync(keyring.hosts)).get((scope, host))
+    if entry is None:
         raise _not_registered(scope, host)
     config = ServerConfig(state_dir=settings.state_dir / "nats")
     monitor_url = (await anyio.to_thread.run_sync(prepare_server, config, keyring)).monitor_url
     pid = running_pid(settings.state_dir)
     before = None if pid is None else await _loaded_at(monitor_url)
     await anyio.to_thread.run_sync(keyring.remove_host, scope, host)
+    path = credentials_of(settings, scope, host)
     if pid is None or settings.server_url is not None:
-        return
+        return await anyio.to_thread.run_sync(_dropped, path, entry.nkey)
     os.kill(pid, signal.SIGHUP)
+    dropped = await anyio.to_thread.run_sync(_dropped, path, entry.nkey)
     with anyio.move_on_after(_TAKEN_S):
         while await _loaded_at(monitor_url) == before:  # noqa: ASYNC110 - a foreign process
             await anyio.sleep(_LOOK_S)
-        return
+        return dropped
     raise BusTimeoutError(f"process {pid}, whose server may still take the key", _TAKEN_S)
+
+
+def _dropped(path: Path, nkey: str) -> Path | None:
+    """Return the file if it held this key; it is gone then, any other stays."""
+    try:
+        if not path.is_file() or public_key(Credentials.load(path).seed) != nkey:
+            return None
+        path.unlink()
+    except (KeyringError, OSError):
+        return None
+    return path
 
 
 async def _loaded_at(monitor_url: str) -> Any:

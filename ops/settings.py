@@ -138,9 +138,9 @@ def load_settings(
         for name in Settings.__struct_fields__
         if (variable := f"PMCL_{name.upper()}") in environment
     }
-    state_dir = Path(given.get("state_dir") or found.get("state_dir") or _default_state_dir())
+    state_dir = given.get("state_dir") or found.get("state_dir") or _default_state_dir()
     named = environment.get("PMCL_CONFIG")
-    path = Path(named) if named else state_dir / "pmcl.toml"
+    path = Path(os.path.expanduser(named or os.path.join(state_dir, "pmcl.toml")))
     values = {**_read(path, required=named is not None), **found, **given}
     try:
         return msgspec.convert(values, Settings, strict=False, dec_hook=_path)
@@ -164,7 +164,12 @@ def _told(error: msgspec.ValidationError, values: Mapping[str, Any]) -> str:
 def _path(kind: type, value: Any) -> Any:
     if kind is not Path:
         raise NotImplementedError(kind)
-    return Path(value).expanduser()
+    if not value:
+        raise ValueError("a file or folder, or unset")
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:
+        raise ValueError("a folder of somebody's home") from error
 
 
 def _read(path: Path, *, required: bool) -> dict[str, Any]:

@@ -4,9 +4,10 @@ import sys
 
 from pmcl.contracts import PmclError
 from pmcl.ops.commands.groups import (
+    Count,
     DryRun,
     Json,
-    Limit,
+    Number,
     Rate,
     StateDir,
     dead_letters_app,
@@ -21,7 +22,7 @@ def list_(
     *,
     worker: str | None = None,
     reason: str | None = None,
-    limit: Limit = 256,
+    limit: Count = 256,
     state_dir: StateDir = None,
     json: Json = False,
 ) -> None:
@@ -42,7 +43,7 @@ def list_(
 
 
 @dead_letters_app.command
-def show(number: int, *, state_dir: StateDir = None, json: Json = False) -> None:
+def show(number: Number, *, state_dir: StateDir = None, json: Json = False) -> None:
     """Show one dead letter with its content, secrets marked."""
     from pmcl.ops.dead_letters import read_letter, show_letter
 
@@ -52,11 +53,11 @@ def show(number: int, *, state_dir: StateDir = None, json: Json = False) -> None
 
 @dead_letters_app.command
 def redrive(  # noqa: PLR0913 - each is an option of the command
-    number: int | None = None,
+    number: Number | None = None,
     *,
     worker: str | None = None,
     reason: str | None = None,
-    limit: Limit = 256,
+    limit: Count = 256,
     rate: Rate = None,
     dry_run: DryRun = False,
     state_dir: StateDir = None,

@@ -1,17 +1,16 @@
 """`pmcl evaluate`: how well the checkpoint does on recorded input."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from pmcl.ops.commands.groups import Json, Plot, evaluate_app, run, save_figure, settings_of
+from pmcl.ops.commands.groups import File, Json, Plot, evaluate_app, run, save_figure, settings_of
 from pmcl.ops.console import configure_logs, print_json
 
 
 @evaluate_app.command
 def traces(
-    *files: Path,
+    *files: File,
     revise: Annotated[bool, Parameter(negative=())] = False,
     resources: Annotated[bool, Parameter(negative=())] = False,
     json: Json = False,
@@ -33,8 +32,8 @@ def traces(
 
 @evaluate_app.command
 def effects(
-    *files: Path,
-    rules: Annotated[Path | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
+    *files: File,
+    rules: Annotated[File | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
     json: Json = False,
 ) -> None:
     """Count the sidecar's own effect of each recorded call beside a person's label.
@@ -72,7 +71,7 @@ def calibration_trial(
 
 @evaluate_app.command
 def coding(
-    *folders: Path,
+    *folders: File,
     installed: Annotated[bool, Parameter(negative=())] = False,
     sessions: int = 4,
     seed: int = 1,
@@ -96,7 +95,7 @@ def coding(
 
 
 @evaluate_app.command
-def program(*files: Path, calls: int = 2000, seed: int = 1, json: Json = False) -> None:
+def program(*files: File, calls: int = 2000, seed: int = 1, json: Json = False) -> None:
     """Measure mediation, authority, calibration, utility, safety, continuity and privacy.
 
     Args:

@@ -1,20 +1,24 @@
 """The `pmcl` command: its groups, and what all commands share."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import anyio
-from cyclopts import App, Parameter
-from cyclopts.validators import Number
+from cyclopts import App, Parameter, Token, validators
 
+from pmcl.contracts import ContractError, check_token
 from pmcl.ops.console import configure_logs
 from pmcl.ops.settings import Settings, load_settings
 
 __all__ = [
+    "Count",
     "DryRun",
+    "File",
     "Json",
-    "Limit",
+    "Name",
+    "Number",
     "Plot",
     "Rate",
     "StateDir",
@@ -68,15 +72,43 @@ app.command(approvals_app)
 app.command(audit_app)
 app.command(evaluate_app)
 
+_NUMBER_MAX: Final = 2**63 - 1
+_COUNT_MAX: Final = 1_000_000
+_RATE_MIN: Final = 0.001
+
+
+def _path(_: Any, tokens: Sequence[Token]) -> Path:
+    """Return what was named; `~` is the user's home, also where the shell leaves it alone."""
+    named = tokens[0].value
+    if not named.strip():
+        raise ValueError(f"{named!r} names no file or folder.")
+    try:
+        return Path(named).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{named!r} is in the home of nobody.") from error
+
+
+def _check_name(_: Any, name: str | None) -> None:
+    if name is not None:
+        try:
+            check_token("name", name)
+        except ContractError as error:
+            raise ValueError(f"Allowed: {error.limit}.") from error
+
+
+File = Annotated[Path, Parameter(converter=_path)]
+Name = Annotated[str, Parameter(validator=_check_name)]
+"""Of a scope or a host."""
 StateDir = Annotated[
-    Path | None, Parameter(help="Keys, ledger and the embedded server's store; PMCL_STATE_DIR.")
+    File | None, Parameter(help="Keys, ledger and the embedded server's store; PMCL_STATE_DIR.")
 ]
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One line of JSON.")]
-Limit = Annotated[int, Parameter(validator=Number(gte=1))]
-Rate = Annotated[float | None, Parameter(validator=Number(gt=0))]
+Number = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=_NUMBER_MAX))]
+Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=_COUNT_MAX))]
+Rate = Annotated[float | None, Parameter(validator=validators.Number(gte=_RATE_MIN))]
 DryRun = Annotated[bool, Parameter(name="--dry-run", negative=())]
 
-Plot = Annotated[Path | None, Parameter(help="Write the reliability diagram here, as PNG.")]
+Plot = Annotated[File | None, Parameter(help="Write the reliability diagram here, as PNG.")]
 
 
 def settings_of(**given: Any) -> Settings:

@@ -10,7 +10,7 @@ from pmcl.ops.commands.groups import StateDir, app, run, settings_of
 
 @app.command
 def guard(
-    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *command: str,
     http: str | None = None,
     bearer_env: str | None = None,
     host: str | None = None,

@@ -1,13 +1,13 @@
 """`pmcl holds`: what is held, and what would lift it."""
 
-from pmcl.ops.commands.groups import Json, StateDir, holds_app, run, settings_of
+from pmcl.ops.commands.groups import Json, Name, StateDir, holds_app, run, settings_of
 from pmcl.ops.console import print_json
 
 
 @holds_app.command(name="list")
 def list_(
     *,
-    scope: str | None = None,
+    scope: Name | None = None,
     reason: str | None = None,
     state_dir: StateDir = None,
     json: Json = False,

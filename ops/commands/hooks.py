@@ -2,15 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from pmcl.ops.commands.groups import Json, StateDir, hook_app, settings_of
-from pmcl.ops.console import console, print_json
+from pmcl.ops.commands.groups import File, Json, StateDir, hook_app, settings_of
+from pmcl.ops.console import console, print_json, shown_whole
 
-Agent = Annotated[str, Parameter(name="--agent", help="claude-code, codex or gemini.")]
-Project = Annotated[Path | None, Parameter(help="Its folder; default: the settings of the user.")]
+Agent = Annotated[
+    Literal["claude-code", "codex", "gemini"], Parameter(name="--agent", help="Whose settings.")
+]
+Project = Annotated[File | None, Parameter(help="Its folder; default: the settings of the user.")]
 DryRun = Annotated[bool, Parameter(negative=(), help="Show what would change, and change nothing.")]
 
 
@@ -88,5 +90,5 @@ def _answer(agent: str, host: str | None, state_dir: Path | None) -> None:
         sys.exit(answer_event(settings_of(state_dir=state_dir), agent, host))
     except PmclError as error:
         console.stderr = True
-        console.print(f"pmcl: blocked: {error}", soft_wrap=True, markup=False)
+        console.print(f"pmcl: blocked: {shown_whole(str(error))}", soft_wrap=True, markup=False)
         sys.exit(2)

@@ -1,19 +1,23 @@
 """`pmcl host`: hosts that may connect."""
 
 from pathlib import Path
+from typing import Annotated
 
-from pmcl.ops.commands.groups import Json, StateDir, host_app, run, settings_of
+from cyclopts import Parameter
+
+from pmcl.contracts import TrustLabel
+from pmcl.ops.commands.groups import File, Json, Name, StateDir, host_app, run, settings_of
 from pmcl.ops.console import console, print_json
 
 
 @host_app.command
 def add(  # noqa: PLR0913 - each is an option of the command
-    name: str,
+    name: Name,
     *,
-    scope: str,
-    trust: tuple[str, ...] = (),
-    root: tuple[Path, ...] = (),
-    out: Path | None = None,
+    scope: Name,
+    trust: Annotated[tuple[TrustLabel, ...], Parameter(negative=())] = (),
+    root: Annotated[tuple[File, ...], Parameter(negative=())] = (),
+    out: File | None = None,
     state_dir: StateDir = None,
     json: Json = False,
 ) -> None:
@@ -65,7 +69,7 @@ def list_(*, state_dir: StateDir = None, json: Json = False) -> None:
 
 
 @host_app.command
-def remove(name: str, *, scope: str, state_dir: StateDir = None, json: Json = False) -> None:
+def remove(name: Name, *, scope: Name, state_dir: StateDir = None, json: Json = False) -> None:
     """Let a host's key open nothing any more; what the host has told stays.
 
     Args:
@@ -75,9 +79,18 @@ def remove(name: str, *, scope: str, state_dir: StateDir = None, json: Json = Fa
         json: One line of JSON.
     """
     from pmcl.ops.host_remove import remove_host
+    from pmcl.ops.known_hosts import credentials_of
 
-    run(remove_host, settings_of(state_dir=state_dir), scope, name)
+    settings = settings_of(state_dir=state_dir)
+    dropped = run(remove_host, settings, scope, name)
     if json:
-        print_json({"removed": f"{scope}/{name}"})
+        print_json({"removed": f"{scope}/{name}", "credentials": dropped and str(dropped)})
+        return
+    console.print(f"{scope}/{name} is not registered any more: its key opens nothing.")
+    if dropped is not None:
+        told = f"{dropped} is removed; the profile beside it stays."
+    elif (path := credentials_of(settings, scope, name)).exists():
+        told = f"{path} stays, since it is not of this key: hooks and guards still count it."
     else:
-        console.print(f"{scope}/{name} is not registered any more: its key opens nothing.")
+        told = "Its credentials are not in the state folder: remove them where --out wrote them."
+    console.print(told, soft_wrap=True, markup=False)

@@ -2,7 +2,16 @@
 
 import sys
 
-from pmcl.ops.commands.groups import Json, Plot, StateDir, app, run, save_figure, settings_of
+from pmcl.ops.commands.groups import (
+    Json,
+    Name,
+    Plot,
+    StateDir,
+    app,
+    run,
+    save_figure,
+    settings_of,
+)
 from pmcl.ops.console import print_json
 
 
@@ -26,7 +35,7 @@ def judge(evaluation: str | None = None, *, state_dir: StateDir = None, json: Js
 @app.command
 def calibration(
     *,
-    scope: str | None = None,
+    scope: Name | None = None,
     effect: str | None = None,
     plot: Plot = None,
     state_dir: StateDir = None,

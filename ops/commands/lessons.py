@@ -2,14 +2,14 @@
 
 from typing import Literal
 
-from pmcl.ops.commands.groups import Json, StateDir, lessons_app, run, settings_of
+from pmcl.ops.commands.groups import Json, Name, StateDir, lessons_app, run, settings_of
 from pmcl.ops.console import print_json
 
 
 @lessons_app.command(name="list")
 def list_(
     *,
-    scope: str | None = None,
+    scope: Name | None = None,
     state: Literal["demoted", "gathering", "mature"] | None = None,
     state_dir: StateDir = None,
     json: Json = False,

@@ -1,11 +1,19 @@
 """`pmcl memories` and `pmcl identity`: what was derived, and what operators configured."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from pmcl.ops.commands.groups import Json, StateDir, identity_app, memories_app, run, settings_of
+from pmcl.ops.commands.groups import (
+    File,
+    Json,
+    Name,
+    StateDir,
+    identity_app,
+    memories_app,
+    run,
+    settings_of,
+)
 from pmcl.ops.console import print_json
 
 
@@ -13,7 +21,7 @@ from pmcl.ops.console import print_json
 def list_(
     what: Literal["changes", "items", "rejected"] = "items",
     *,
-    scope: str | None = None,
+    scope: Name | None = None,
     kind: str | None = None,
     ended: bool = False,
     state_dir: StateDir = None,
@@ -68,7 +76,7 @@ def retract(
 
 
 @identity_app.command(name="show")
-def show_identity(scope: str, *, state_dir: StateDir = None, json: Json = False) -> None:
+def show_identity(scope: Name, *, state_dir: StateDir = None, json: Json = False) -> None:
     """Show the versions of a scope's identity, the newest first."""
     from pmcl.ops.identity import list_identities, show_identities
 
@@ -77,7 +85,7 @@ def show_identity(scope: str, *, state_dir: StateDir = None, json: Json = False)
 
 
 @identity_app.command(name="set")
-def set_(scope: str, file: Path, *, state_dir: StateDir = None, json: Json = False) -> None:
+def set_(scope: Name, file: File, *, state_dir: StateDir = None, json: Json = False) -> None:
     """Configure who the agents of a scope are, from a TOML file; the sidecar must run."""
     from pmcl.ops.identity import set_identity, show_identity_set
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from pmcl.ops.commands.groups import Json, StateDir, outbox_app, run, settings_of
+from pmcl.ops.commands.groups import Json, Number, StateDir, outbox_app, run, settings_of
 from pmcl.ops.console import print_json
 
 
@@ -48,7 +48,7 @@ def show(host: str, *, state_dir: StateDir = None, json: Json = False) -> None:
 
 
 @outbox_app.command
-def park(host: str, *numbers: int, state_dir: StateDir = None, json: Json = False) -> None:
+def park(host: str, *numbers: Number, state_dir: StateDir = None, json: Json = False) -> None:
     """Set outcomes or audit receipts aside, so that the others go on; none is dropped.
 
     Args:
@@ -64,7 +64,7 @@ def park(host: str, *numbers: int, state_dir: StateDir = None, json: Json = Fals
 
 
 @outbox_app.command
-def release(host: str, *numbers: int, state_dir: StateDir = None, json: Json = False) -> None:
+def release(host: str, *numbers: Number, state_dir: StateDir = None, json: Json = False) -> None:
     """Put parked outcomes and audit receipts back, to be delivered.
 
     Args:

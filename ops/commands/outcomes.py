@@ -1,15 +1,15 @@
 """`pmcl outcomes`: what hosts reported and no evaluation took."""
 
-from pmcl.ops.commands.groups import Json, Limit, StateDir, outcomes_app, run, settings_of
+from pmcl.ops.commands.groups import Count, Json, Name, StateDir, outcomes_app, run, settings_of
 from pmcl.ops.console import print_json
 
 
 @outcomes_app.command(name="list")
 def list_(
     *,
-    scope: str | None = None,
-    host: str | None = None,
-    limit: Limit = 256,
+    scope: Name | None = None,
+    host: Name | None = None,
+    limit: Count = 256,
     state_dir: StateDir = None,
     json: Json = False,
 ) -> None:

@@ -1,12 +1,11 @@
 """`pmcl audit`, `rebuild`, `backup`, `restore`, `erase`: the record itself, and copies of it."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from pmcl.ops.commands.groups import Json, StateDir, app, audit_app, run, settings_of
+from pmcl.ops.commands.groups import File, Json, Name, StateDir, app, audit_app, run, settings_of
 from pmcl.ops.console import print_json
 
 BROKEN = 2
@@ -35,7 +34,7 @@ def verify(*, state_dir: StateDir = None, json: Json = False) -> None:
 @app.command
 def rebuild(
     *,
-    source: Annotated[Path | None, Parameter(name="--from")] = None,
+    source: Annotated[File | None, Parameter(name="--from")] = None,
     replace: Annotated[bool, Parameter(negative=())] = False,
     state_dir: StateDir = None,
     json: Json = False,
@@ -58,7 +57,7 @@ def rebuild(
 
 
 @app.command
-def backup(place: Path, *, state_dir: StateDir = None, json: Json = False) -> None:
+def backup(place: File, *, state_dir: StateDir = None, json: Json = False) -> None:
     """Write a verified copy of the ledger and its key into a new folder, while it works.
 
     Args:
@@ -83,7 +82,7 @@ def backups(*, state_dir: StateDir = None, json: Json = False) -> None:
 
 @app.command
 def restore(
-    place: Path,
+    place: File,
     *,
     replace: Annotated[bool, Parameter(negative=())] = False,
     state_dir: StateDir = None,
@@ -107,8 +106,8 @@ def restore(
 @app.command
 def erase(
     *evidence: str,
-    scope: str,
-    host: str | None = None,
+    scope: Name,
+    host: Name | None = None,
     yes: Annotated[bool, Parameter(negative=())] = False,
     state_dir: StateDir = None,
     json: Json = False,

@@ -1,15 +1,15 @@
 """`pmcl reflections`: what was thought about, when, and what came of it."""
 
 from pmcl.contracts import ReflectionResult
-from pmcl.ops.commands.groups import Json, StateDir, reflections_app, run, settings_of
+from pmcl.ops.commands.groups import Json, Name, StateDir, reflections_app, run, settings_of
 from pmcl.ops.console import print_json
 
 
 @reflections_app.command(name="list")
 def list_(
     *,
-    scope: str | None = None,
-    host: str | None = None,
+    scope: Name | None = None,
+    host: Name | None = None,
     result: ReflectionResult | None = None,
     state_dir: StateDir = None,
     json: Json = False,

@@ -5,26 +5,34 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from pmcl.contracts import PmclError
-from pmcl.ops.commands.groups import DryRun, Json, Rate, StateDir, app, run, settings_of
+from pmcl.ops.commands.groups import (
+    DryRun,
+    Json,
+    Name,
+    Number,
+    Rate,
+    StateDir,
+    app,
+    run,
+    settings_of,
+)
 from pmcl.ops.console import print_json
 
-Sequence = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Moment = datetime | timedelta | None
 
 
 @app.command
 def replay(  # noqa: PLR0913 - each is an option of the command
     *,
-    from_: Annotated[Sequence, Parameter(name="--from")] = None,
-    to: Sequence = None,
+    from_: Annotated[Number | None, Parameter(name="--from")] = None,
+    to: Number | None = None,
     since: Moment = None,
     until: Moment = None,
     worker: str | None = None,
-    scope: str | None = None,
-    host: str | None = None,
+    scope: Name | None = None,
+    host: Name | None = None,
     rate: Rate = None,
     dry_run: DryRun = False,
     state_dir: StateDir = None,

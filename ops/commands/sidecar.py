@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pmcl.ops.commands.groups import Json, StateDir, app, run, settings_of
+from pmcl.ops.commands.groups import File, Json, StateDir, app, run, settings_of
 from pmcl.ops.console import configure_logs, print_json
 
 
@@ -14,7 +14,7 @@ from pmcl.ops.console import configure_logs, print_json
 def up(
     *,
     state_dir: StateDir = None,
-    rules: Annotated[Path | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
+    rules: Annotated[File | None, Parameter(help="What tools do; PMCL_RULES.")] = None,
     server_url: str | None = None,
     server_monitor_url: str | None = None,
     dashboard: Annotated[
@@ -58,7 +58,7 @@ def demo(*, json: Json = False) -> None:
 def doctor(
     *,
     project: Annotated[
-        Path | None, Parameter(help="The folder of a project; default: the current one.")
+        File | None, Parameter(help="The folder of a project; default: the current one.")
     ] = None,
     state_dir: StateDir = None,
     json: Json = False,

@@ -4,14 +4,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pmcl.ops.commands.groups import Json, StateDir, app, run, settings_of
+from pmcl.ops.commands.groups import Json, Name, StateDir, app, run, settings_of
 
 
 @app.command
 def watch(
     *,
-    scope: str | None = None,
-    host: str | None = None,
+    scope: Name | None = None,
+    host: Name | None = None,
     all_: Annotated[bool, Parameter(name="--all", negative=())] = False,
     state_dir: StateDir = None,
     json: Json = False,

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import msgspec
 import pytest
 
 from pmcl.bus import BusTimeoutError, Credentials, open_connection
 from pmcl.contracts import AuthoritySnapshot
-from pmcl.hosts import Host, HostConfig
+from pmcl.hosts import Host, HostConfig, KeyRefusedError
 from tests.acceptance.facts import count, until
 from tests.acceptance.processes import PMCL, Child, Finished, child, pmcl
 from tests.acceptance.world import AUTHORITY, READY_S, clean_environment, reading
@@ -105,14 +106,20 @@ async def test_a_host_that_is_removed_is_shut_out_at_once(tmp_path: Path) -> Non
         gone, left = await added(state_dir), await added(state_dir, "bob")
         async with connected(gone) as host, connected(left) as other:
             remove = ("host", "remove", "alice", "--scope", "demo", "--state-dir", str(state_dir))
-            assert one(await run(*remove, "--json")) == {"removed": "demo/alice"}
-            verdict = await host.check(reading("/work/x"))
-            assert verdict.evaluation is None
+            assert one(await run(*remove, "--json"))["removed"] == "demo/alice"
+            with anyio.fail_after(READY_S), pytest.raises(KeyRefusedError):
+                await refused_checks(host)
             assert (await other.check(reading("/work/x"))).passed
         async with open_connection(Credentials.load(gone).connection_config()) as refused:
             with pytest.raises(BusTimeoutError):
                 await refused.wait_ready(0.5)
         assert (await run(*remove)).code == 1
+
+
+async def refused_checks(host: Host) -> None:
+    """Check until the key is known to be refused; nothing is judged meanwhile."""
+    while (await host.check(reading("/work/x"))).evaluation is None:
+        await anyio.lowlevel.checkpoint()
 
 
 @asynccontextmanager

@@ -31,7 +31,14 @@ def test_the_same_profile_is_the_same_snapshot(credentials: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[tools]\n[effects]\nmutation = 'allow'", "effects"),
+        (
+            "[tools]\n[effects]\nmutation = 'allow'",
+            "effects.'mutation' is 'allow', allowed: one of grant, approve, prohibit",
+        ),
+        ("[tools]\n'files/read' = 'allow'\n[effects]", "tools.'files/read' is 'allow', allowed"),
+        ("[tools]\n'a' = 'grant'\n[effects]\nmutate = 'grant'", "'mutate' is no effect, allowed"),
+        ("[tools]\n'a' = ['grant']\n[effects]", r"tools.'a' is \['grant'\], allowed"),
+        ("tools = 'all'\n[effects]", "tools"),
         ("[tools]\n[effects]\n[more]", "more"),
         ("[effects]", "tools"),
         ("tools = ", "Invalid value"),

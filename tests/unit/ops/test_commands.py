@@ -1,5 +1,6 @@
 """The command line: every command speaks JSON, ends by a documented code, and is completed."""
 
+import os
 import re
 import subprocess
 import sys
@@ -69,6 +70,22 @@ def test_every_command_is_documented(name: str) -> None:
         (("deadletters", "redrive", "--rate", "0"), 64),
         (("nonsense",), 64),
         (("hook", "codex", "--nonsense"), 2),
+        (("hook", "nonsense"), 2),
+        (("hook", "install", "--agent", "nonsense"), 64),
+        (("guard",), 64),
+        (("guard", "--nonsense"), 64),
+        (("guard", "--", ""), 64),
+        (("guard", "--http", "nonsense"), 64),
+        (("host", "add", "Bad", "--scope", "s"), 64),
+        (("host", "add", "a", "--scope", "b c"), 64),
+        (("host", "add", "a", "--scope", "s", "--out", ""), 64),
+        (("host", "add", "a", "--scope", "s", "--root", ""), 64),
+        (("host", "add", "a", "--scope", "s", "--empty-root"), 64),
+        (("host", "list", "--state-dir", "~nobody-of-this-name/x"), 64),
+        (("holds", "list", "--scope", "b c"), 64),
+        (("deadletters", "show", "0"), 64),
+        (("deadletters", "show", str(2**63)), 64),
+        (("deadletters", "list", "--limit", str(10**30)), 64),
     ],
 )
 def test_a_command_ends_by_the_documented_code(words: tuple[str, ...], code: int) -> None:
@@ -89,6 +106,27 @@ def test_what_is_not_understood_is_told_with_where_the_help_is() -> None:
 def test_a_file_that_cannot_be_written_is_told_in_one_line() -> None:
     done = ended("up", "--state-dir", "/dev/null/nowhere")
     assert (done.returncode, done.stderr) == (1, "pmcl: /dev/null/nowhere: Not a directory\n")
+
+
+def test_a_home_is_found_where_the_shell_left_it_alone(tmp_path: Path) -> None:
+    env = {**os.environ, "HOME": str(tmp_path)}
+    words = ("host", "add", "a", "--scope", "s", "--state-dir", "~/state", "--root", "~/project")
+    done = subprocess.run([*PMCL, *words], capture_output=True, text=True, env=env, check=True)
+    assert f"writes below  {tmp_path}/project" in done.stdout
+    assert (tmp_path / "state/credentials/s.a.json").exists()
+
+
+def test_what_does_not_print_is_escaped_in_an_error(tmp_path: Path) -> None:
+    done = ended("host", "add", "a", "--scope", "s", "--out", str(tmp_path / "\x1b[31m.txt"))
+    assert (done.returncode, "\x1b" in done.stderr) == (64, False)
+    assert r"\x1b[31m.txt" in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_changes_nothing(closed: str, tmp_path: Path) -> None:
+    line = f"'{sys.executable}' -m pmcl.ops host list --json --state-dir '{tmp_path}' {closed}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])

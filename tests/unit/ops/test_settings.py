@@ -29,6 +29,20 @@ def test_the_command_line_beats_the_environment_and_that_beats_the_file(tmp_path
     assert settings.log_level == "warning"
 
 
+@pytest.mark.parametrize("value", ["", "~nobody-of-this-name/x"])
+@pytest.mark.parametrize("name", ["state_dir", "rules"])
+def test_a_path_that_leads_nowhere_is_named(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name} is '{value}', allowed: a f"):
+        _load(tmp_path, **{f"PMCL_{name.upper()}": value})
+
+
+def test_a_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "pmcl.toml").write_text("queue_host = 7\n")
+    settings = load_settings({"PMCL_STATE_DIR": "~"})
+    assert (settings.state_dir, settings.queue_host) == (tmp_path, 7)
+
+
 def test_a_named_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "elsewhere.toml"
     path.write_text("queue_host = 7\n")
