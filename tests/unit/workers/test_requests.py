@@ -313,7 +313,7 @@ async def test_a_check_whose_evidence_does_not_come_is_not_judged(
 ) -> None:
     before = await ledger.tables()
     async with _serving(ledger, desk.checkpoint) as (bus, _):
-        await bus.send(_check(desk, desk.request("read_file"), number=1, budget_ms=20))
+        await bus.send(_check(desk, desk.request("read_file"), number=1, budget_ms=500))
         (error,) = await bus.replies(1)
     assert (error.code, error.field, error.value) == ("evidence_pending", headers.NUMBER, "1")
     assert await ledger.tables() == before
@@ -339,7 +339,7 @@ async def _observe_for_ever(desk: Desk) -> None:
 
 
 async def test_a_number_without_an_epoch_is_never_there(ledger: Ledger, desk: Desk) -> None:
-    message = _check(desk, desk.request("read_file"), number=1, budget_ms=20)
+    message = _check(desk, desk.request("read_file"), number=1, budget_ms=500)
     fields = {name: value for name, value in message.headers.items() if name != headers.EPOCH}
     async with _serving(ledger, desk.checkpoint) as (bus, _):
         await bus.send(msgspec.structs.replace(message, headers=fields))
