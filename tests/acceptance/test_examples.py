@@ -35,7 +35,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = extras["optional-dependencies"]["examples"]
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", interpreter)
-    install = [*pip, "install", "--quiet", *wanted]
+    install = [*pip, "install", "--quiet", "--no-compile", *wanted]
     subprocess.run(install, check=True, timeout=INSTALL_S, stdin=subprocess.DEVNULL)
     return interpreter
 
