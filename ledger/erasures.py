@@ -12,6 +12,7 @@ from pmcl.contracts import ErasureBegan, ErasureEnded, PayloadErased
 from pmcl.store import Reader, Row, Transaction, load_queries
 
 __all__ = [
+    "KINDS",
     "ErasureRow",
     "Whole",
     "apply_began",
@@ -33,6 +34,15 @@ __all__ = [
 
 _queries = load_queries("pmcl.ledger", "erasures")
 SCHEMA: Final = _queries.schema
+
+KINDS: Final[tuple[tuple[str, int | str], ...]] = (
+    ("evidence", 0),
+    ("evaluations", ""),
+    ("items", 0),
+    ("rejections", 0),
+    ("changes", 0),
+)
+"""What has content, each kind with the place before its first."""
 
 LISTED_MAX: Final = 256
 _BATCH_ROWS: Final = 64

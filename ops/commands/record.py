@@ -122,13 +122,18 @@ def erase(
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
-    from pmcl.ops.record.broken_off import broken_off
-    from pmcl.ops.record.erase import as_json, ask_erasure, show_erasure, wait_erasure
+    from pmcl.ops.record.erase import (
+        as_json,
+        ask_erasure,
+        find_left,
+        show_erasure,
+        wait_erasure,
+    )
 
     settings = settings_of(state_dir=state_dir)
     asked = run(ask_erasure, settings, scope, host, evidence, dry_run=not yes)
     done = run(wait_erasure, settings, asked, quiet=json) if yes else None
-    left = broken_off(settings.state_dir)
+    left = run(find_left, settings, asked, scope, host, evidence)
     print_json(as_json(asked, done, left)) if json else show_erasure(asked, done, left)
 
 

@@ -4,21 +4,26 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
+import anyio.to_thread
 import msgspec
 
-from pmcl.contracts import EraseContent, Erasure, convert
+from pmcl.contracts import Backup, EraseContent, Erasure, convert
 from pmcl.ledger import erasures
 from pmcl.ledger.erasures import ErasureRow
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console
+from pmcl.ops.record.broken_off import broken_off
+from pmcl.ops.record.holding import backups_holding
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
 __all__ = [
+    "ContentLeft",
     "as_json",
     "ask_erasure",
+    "find_left",
     "list_erasures",
     "show_erasure",
     "show_erasures",
@@ -26,6 +31,18 @@ __all__ = [
 ]
 
 _LOOK_S: Final = 0.1
+
+
+class ContentLeft(msgspec.Struct, frozen=True, kw_only=True):
+    """Where content that is erased stays.
+
+    Attributes:
+        backups: those that may hold it, of all that the ledger knows.
+        broken_off: folders of backups that it does not know.
+    """
+
+    backups: tuple[Backup, ...]
+    broken_off: tuple[Path, ...]
 
 
 async def ask_erasure(
@@ -53,6 +70,19 @@ async def ask_erasure(
     return await ask_sidecar(settings, "erase", question, Erasure)
 
 
+async def find_left(
+    settings: Settings,
+    erasure: Erasure,
+    scope: str,
+    host: str | None,
+    evidence_ids: tuple[str, ...],
+) -> ContentLeft:
+    """Return where content of the erasure stays, whether it has begun or not."""
+    holding = await backups_holding(erasure.backups, scope, host, evidence_ids)
+    unknown = await anyio.to_thread.run_sync(broken_off, settings.state_dir)
+    return ContentLeft(backups=tuple(holding), broken_off=tuple(unknown))
+
+
 async def wait_erasure(settings: Settings, erasure: Erasure, *, quiet: bool = True) -> ErasureRow:
     """Return the erasure when it has ended; to stop waiting does not stop it."""
     assert erasure.erasure_id is not None
@@ -77,7 +107,7 @@ async def list_erasures(settings: Settings) -> list[ErasureRow]:
         return await erasures.listed(reader)
 
 
-def show_erasure(asked: Erasure, done: ErasureRow | None, unfinished: list[Path]) -> None:
+def show_erasure(asked: Erasure, done: ErasureRow | None, left: ContentLeft) -> None:
     """Print what was erased, or would be, and where content still is."""
     if done is None:
         also = "what names them" if asked.evaluations is None else asked.evaluations
@@ -86,12 +116,12 @@ def show_erasure(asked: Erasure, done: ErasureRow | None, unfinished: list[Path]
     else:
         console.print(f"erasure   {done.erasure_id}")
         console.print(f"gone      {done.payloads} payloads, {done.messages} messages")
-    for backup in asked.backups:
+    for backup in left.backups:
         console.print(f"still in  {backup.place} ({backup.backup_id})", soft_wrap=True)
-    for path in unfinished:
+    for path in left.broken_off:
         told = f"may be in {path}: a backup that was broken off. Make it again, or remove it."
         console.print(told, soft_wrap=True)
-    if asked.backups:
+    if left.backups:
         console.print(
             "Remove these backups, or make new ones and then remove these. One that is restored "
             "loses the content again as soon as it has LOG's rest, but its folder keeps it.",
@@ -112,8 +142,12 @@ def show_erasures(found: list[ErasureRow]) -> None:
         )
 
 
-def as_json(asked: Erasure, done: ErasureRow | None, unfinished: list[Path]) -> dict[str, Any]:
+def as_json(asked: Erasure, done: ErasureRow | None, left: ContentLeft) -> dict[str, Any]:
     """Return what `--json` prints."""
     row = None if done is None else msgspec.to_builtins(done)
-    broken_off = [str(path) for path in unfinished]
-    return {**msgspec.to_builtins(asked), "erasure": row, "broken_off": broken_off}
+    return {
+        **msgspec.to_builtins(asked),
+        "erasure": row,
+        "holding": [backup.backup_id for backup in left.backups],
+        "broken_off": [str(path) for path in left.broken_off],
+    }

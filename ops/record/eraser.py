@@ -33,7 +33,7 @@ from pmcl.bus import (
 )
 from pmcl.contracts import BusError, DeadLetter, LedgerError, RefusedError, parse_subject
 from pmcl.ledger import erasures, ledger_config, payloads
-from pmcl.ledger.erasures import ErasureRow
+from pmcl.ledger.erasures import KINDS, ErasureRow
 from pmcl.store import Reader, Transaction, Writer, open_reader, open_writer
 from pmcl.workers import Units, end_erasure, erase_payloads
 
@@ -44,14 +44,7 @@ log = structlog.get_logger()
 _LOOK_S: Final = 1.0
 _RETRY_S: Final = 0.2
 _READ_ROWS: Final = 100
-_KINDS: Final[tuple[tuple[str, int | str], ...]] = (
-    ("evidence", 0),
-    ("evaluations", ""),
-    ("items", 0),
-    ("rejections", 0),
-    ("changes", 0),
-)
-_NAMING: Final = _KINDS[:2]
+_NAMING: Final = KINDS[:2]
 """Of single observations: they themselves, and all that names them."""
 
 
@@ -109,7 +102,7 @@ class Eraser:
         log.warning("erasure.ended", erasure=erasure.erasure_id, messages=messages)
 
     async def _payloads(self, reader: Reader, erasure: ErasureRow) -> None:
-        for kind, after in _NAMING if erasure.evidence_ids else _KINDS:
+        for kind, after in _NAMING if erasure.evidence_ids else KINDS:
             place = 0 if erasure.evidence_ids else after
             while (found := await erasures.next_names(reader, erasure, kind, place)) is not None:
                 ids, place = found

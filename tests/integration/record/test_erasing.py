@@ -34,7 +34,7 @@ from pmcl.ops.host_add import register_hosts
 from pmcl.ops.record.audit import audit_record
 from pmcl.ops.record.backup import make_backup
 from pmcl.ops.record.broken_off import noting
-from pmcl.ops.record.erase import ask_erasure, list_erasures, wait_erasure
+from pmcl.ops.record.erase import ask_erasure, find_left, list_erasures, wait_erasure
 from pmcl.ops.record.eraser import Eraser
 from pmcl.ops.record.rebuild import rebuild_ledger
 from pmcl.ops.record.restore import restore_backup
@@ -336,6 +336,38 @@ async def test_ledgers_that_were_set_aside_are_cleaned(office: Office) -> None:
     async with office.sidecar():
         await erase(office, "s")
         assert await files(office, "n0") == {}
+
+
+async def test_only_backups_that_may_hold_it_are_named(office: Office) -> None:
+    async def made(name: str) -> str:
+        return str((await make_backup(office.settings, office.directory / name))["backup_id"])
+
+    async def named(host: str | None, *ids: str) -> list[str]:
+        asked = await ask_erasure(office.settings, "s", host, ids, dry_run=True)
+        left = await find_left(office.settings, asked, "s", host, ids)
+        return [backup.backup_id for backup in reversed(left.backups)]
+
+    (b,) = register_hosts(office.settings, ["s"], "b")
+    async with office.sidecar():
+        async with office.host(b) as host:
+            await observe(host, "n0")
+        await office.until("SELECT 1 FROM payloads")
+        first = await made("first")
+        async with office.host() as host:
+            (seen,) = await observe(host, "n1")
+        await office.until("SELECT 1 WHERE (SELECT count(*) FROM payloads) = 2")
+        second, third = await made("second"), await made("third")
+        assert await named("a") == await named(None, seen) == [second, third]
+        assert await named(None) == [first, second, third]
+
+        await erase(office, "s", "a")
+        await made("after")
+
+        assert await named("a") == await named(None, seen) == [second, third]
+        (office.directory / "first").rename(office.directory / "elsewhere")
+        assert await named("a") == [first, second, third]  # it cannot be looked at
+        (office.directory / "third").rename(office.directory / "first")
+        assert await named("a") == [first, second, third]  # nor can that, and this is another
 
 
 async def test_a_backup_that_was_broken_off_is_told(office: Office) -> None:
