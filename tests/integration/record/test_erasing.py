@@ -361,13 +361,13 @@ async def test_only_backups_that_may_hold_it_are_named(office: Office) -> None:
         assert await named(None) == [first, second, third]
 
         await erase(office, "s", "a")
-        await made("after")
+        after = await made("after")
 
         assert await named("a") == await named(None, seen) == [second, third]
         (office.directory / "first").rename(office.directory / "elsewhere")
         assert await named("a") == [first, second, third]  # it cannot be looked at
-        (office.directory / "third").rename(office.directory / "first")
-        assert await named("a") == [first, second, third]  # nor can that, and this is another
+        (office.directory / "after").rename(office.directory / "first")
+        assert await named("a") == [first, second, third, after]  # what is there is another one
 
 
 async def test_a_backup_that_was_broken_off_is_told(office: Office) -> None:
