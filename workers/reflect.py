@@ -26,8 +26,8 @@ from pmcl.workers.reflecting import (
     give_up,
     is_void,
     left_open,
-    queue_idle,
 )
+from pmcl.workers.reflection_jobs import queue_idle
 from pmcl.workers.reflector import Reflected, Reflector, ReflectorError
 from pmcl.workers.requests import where
 from pmcl.workers.units import Units

@@ -1,14 +1,12 @@
-"""What is decided about reflection: when a job waits, who may run it, and what its end records.
+"""What is decided about reflection: who may run a job, and what its end records.
 
 Whoever ends a cycle holds its claim, looked at in the unit that records the end. Nothing here asks
 for an action, and no event of a cycle can cause one. Source: SPEC E1, E2, E4.
 """
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Final
 
 import msgspec
-from ulid_transform import ulid_now
 
 from pmcl.contracts import (
     Event,
@@ -16,19 +14,16 @@ from pmcl.contracts import (
     Reflection,
     ReflectionClaimed,
     ReflectionEnded,
-    ReflectionQueued,
     ReflectionResult,
-    ReflectionTrigger,
     Spending,
-    canonical,
-    sha256,
 )
-from pmcl.judgement import GateInputs, GateLimits, Go, Over, Retrospect, gate, next_slot, retry_at
-from pmcl.ledger import evidence, leases, reflections, retrospects, stops, turns
+from pmcl.judgement import GateInputs, GateLimits, Go, Over, Retrospect, gate, retry_at
+from pmcl.ledger import evidence, leases, reflections, retrospects, stops
 from pmcl.ledger.leases import LeaseRow
 from pmcl.ledger.payloads import Payload
 from pmcl.ledger.reflections import OpenCycle, ReflectionHost
 from pmcl.outbox import UnitOfWork
+from pmcl.workers.reflection_jobs import CLAIM_GRACE_MS, take_job
 from pmcl.workers.reflector import Reflected, ReflectorError, ReflectorTraits
 from pmcl.workers.worker import Decision
 
@@ -42,11 +37,7 @@ __all__ = [
     "give_up",
     "is_void",
     "left_open",
-    "queue_idle",
 ]
-
-_CLAIM_GRACE_MS: Final = 30_000
-"""So long a claim outlives what was reserved, for the ledger to take down the end."""
 
 
 class ReflectionConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,37 +63,9 @@ Admit = Callable[[UnitOfWork, OpenCycle, Reflection], Admission]
 """Decides, inside the unit that ends the cycle, what becomes derived state."""
 
 
-class _Job(msgspec.Struct, frozen=True, kw_only=True):
-    """What waits of a host, under one lease."""
-
-    trigger: ReflectionTrigger
-    trigger_id: str
-    lease_id: str
-    generation: int
-    idle: bool
-    turns: int
-
-
-def queue_idle(unit: UnitOfWork, period_ms: int) -> Iterator[Event]:
-    """Yield the idle jobs that are due."""
-    if stops.in_force(unit.tx) is not None:
-        return
-    for due in reflections.due(unit.tx, unit.now_ms, period_ms):
-        slot = next_slot(due.slot, unit.now_ms, period_ms)
-        assert slot is not None
-        yield ReflectionQueued(
-            scope=due.scope,
-            host=due.host,
-            at_ms=unit.now_ms,
-            lease_id=due.lease_id,
-            generation=due.generation,
-            slot=slot,
-        )
-
-
 def left_open(unit: UnitOfWork, reserved_ms: int | None) -> list[OpenCycle]:
     """Return cycles whose claim ran out; without a reservation, all that are open."""
-    longest_ms = 0 if reserved_ms is None else reserved_ms + _CLAIM_GRACE_MS
+    longest_ms = 0 if reserved_ms is None else reserved_ms + CLAIM_GRACE_MS
     return reflections.overdue(unit.tx, unit.now_ms, longest_ms)
 
 
@@ -132,14 +95,13 @@ def claim(
     tell(host)
     lease = leases.current(unit.tx, host.scope, host.host)
     assert lease is not None  # a job is queued under a lease
-    job = _job(unit, host)
     retrospect = retrospects.look_back(unit.tx, lease, unit.now_ms)
     mark = retrospect.mark
-    claimed = _claimed(unit, host, job, traits, mark)
+    claimed = take_job(unit, host, traits, mark)
     spent = reflections.spent(unit.tx, host.scope, host.host, unit.now_ms, config.limits.window_ms)
     inputs = GateInputs(
         now_ms=unit.now_ms,
-        lease_lives=_lives(unit, lease, job.lease_id),
+        lease_lives=_lives(unit, lease, claimed.lease_id),
         stopped=stops.in_force(unit.tx) is not None,
         in_flight=False,  # `ready` gives no such host, and there is a unique index
         mark=mark,
@@ -162,54 +124,10 @@ def give_up(unit: UnitOfWork, whose: str, traits: ReflectorTraits, limits: GateL
     """Return a cycle that failed before there was anything to look back on, as any failure ends."""
     host = reflections.host_of(unit.tx, *whose.split("."))
     assert host is not None
-    claimed = _claimed(unit, host, _job(unit, host), traits, host.mark or "")
+    claimed = take_job(unit, host, traits, host.mark or "")
     closed = msgspec.structs.replace(claimed, reserved=Spending(), expires_at=unit.now_ms)
     ended = _ended(unit, closed, "failed", "defect")
     return Decision(events=(closed, _tried_again(unit, closed, ended, limits, again=True)))
-
-
-def _job(unit: UnitOfWork, host: ReflectionHost) -> _Job:
-    """Return what waits under the oldest lease: its turns, with the idle job of the same lease."""
-    waiting = turns.waiting(unit.tx, host.scope, host.host)
-    if waiting is not None:
-        what = (host.scope, host.host, waiting.lease_id, "turn", waiting.first)
-        return _Job(
-            trigger="turn",
-            trigger_id=sha256(canonical(what)),
-            lease_id=waiting.lease_id,
-            generation=waiting.generation,
-            idle=host.idle_lease == waiting.lease_id,
-            turns=waiting.turns,
-        )
-    assert host.idle_lease is not None
-    assert host.idle_generation is not None
-    return _Job(
-        trigger="idle",
-        trigger_id=sha256(canonical((host.scope, host.host, host.idle_lease, "idle", host.slot))),
-        lease_id=host.idle_lease,
-        generation=host.idle_generation,
-        idle=True,
-        turns=0,
-    )
-
-
-def _claimed(
-    unit: UnitOfWork, host: ReflectionHost, job: _Job, traits: ReflectorTraits, mark: str
-) -> ReflectionClaimed:
-    again = host.trigger_id == job.trigger_id
-    return ReflectionClaimed(
-        **msgspec.structs.asdict(job),
-        scope=host.scope,
-        host=host.host,
-        at_ms=unit.now_ms,
-        cycle_id=ulid_now(),
-        claim=host.claim + 1,
-        attempt=host.attempts + 1 if again else 1,
-        reflector=traits.name,
-        mark=mark,
-        reserved=traits.reservation,
-        expires_at=unit.now_ms + traits.reservation.ms + _CLAIM_GRACE_MS,
-    )
 
 
 def _to_read(

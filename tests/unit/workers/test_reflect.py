@@ -43,6 +43,7 @@ from pmcl.workers import (
     reflect,
     reflecting,
 )
+from pmcl.workers.reflection_jobs import take_job
 from tests.unit.workers.desk import NOTES, START_MS, TTL_MS, Desk, Ledger, open_ledger
 
 pytestmark = pytest.mark.anyio
@@ -652,15 +653,15 @@ async def test_a_host_whose_past_cannot_be_read_fails_as_others_do(
 async def test_a_host_whose_failure_cannot_be_recorded_is_passed_over_for_a_while(
     room: Room, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = Broken(reflecting._job, "desk")
-    monkeypatch.setattr(reflecting, "_job", broken)
+    broken = Broken(take_job, "desk")
+    monkeypatch.setattr(reflecting, "take_job", broken)
     await two_hosts_with_turns(room, desk)
     await room.work()
     assert await room.ends() == [("proposed", "")]
     raised = broken.raised
     await room.work()
     assert broken.raised == raised
-    monkeypatch.setattr(reflecting, "_job", broken.real)
+    monkeypatch.setattr(reflecting, "take_job", broken.real)
     room.later_ms = LIMITS.open_ms
     await room.work()
     assert await room.ends() == [("proposed", ""), ("proposed", "")]
