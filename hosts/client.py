@@ -249,6 +249,7 @@ async def _close(session: Session) -> None:
             await session.unrecorded.record()
             await session.outstanding.close(ended_s=float("inf"))
             if session.connection.ready:
+                session.delivery.wake()
                 await session.delivery.sent(session.config.close_ms / 1000)
         except (BusError, LedgerError) as error:
             log.warning("host.closed_early", error=type(error).__name__)

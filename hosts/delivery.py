@@ -45,6 +45,8 @@ class Delivery:
         self._unrecorded = unrecorded
         self._missing: tuple[int, ...] = ()
         self._missing_since: dict[int, float] = {}
+        self._handed: list[PendingMessage] = []
+        self._looks_for_all = True
         self._wanted = anyio.Event()
         self._progress = anyio.Event()
         self._begun = 0
@@ -57,6 +59,12 @@ class Delivery:
 
     def wake(self) -> None:
         """Look at the file now."""
+        self._looks_for_all = True
+        self._wanted.set()
+
+    def hand(self, message: PendingMessage) -> None:
+        """Send a message now that this process has just put into the file."""
+        self._handed.append(message)
         self._wanted.set()
 
     def received(self, received: Received) -> None:
@@ -70,9 +78,9 @@ class Delivery:
             self.wake()
 
     async def sent(self, timeout_s: float) -> bool:
-        """Return whether all that is in the file now was acknowledged within the time."""
+        """Return whether all that it was woken for or handed was acknowledged within the time."""
         awaited = self._begun + 1
-        self.wake()
+        self._wanted.set()
         with anyio.move_on_after(timeout_s):
             while self._done < awaited:
                 await self._progress.wait()
@@ -89,9 +97,11 @@ class Delivery:
                     pause_s = min(pause_s, _RECEIPT_S)
             except (LedgerError, BusError) as error:
                 log.warning("delivery.failed", error=type(error).__name__, reason=str(error))
+                self._looks_for_all = True
                 pause_s = _RETRY_S
-            with anyio.move_on_after(pause_s):
+            with anyio.move_on_after(pause_s) as waiting:
                 await self._wanted.wait()
+            self._looks_for_all |= waiting.cancelled_caught
             self._wanted = anyio.Event()
 
     async def look(self) -> None:
@@ -117,6 +127,7 @@ class Delivery:
     async def _sweep(self) -> None:
         swept = await self._file.sweep()
         self._swept_s = now_s()
+        self._looks_for_all = True
         if swept.orphans or swept.voids:
             log.info("host_file.swept", orphans=swept.orphans, voids=swept.voids)
 
@@ -125,6 +136,7 @@ class Delivery:
         if received is None:
             return
         self._receipted_s = now_s()
+        self._looks_for_all = True
         self._kept.forget(received)
         if await self._file.receipted(received):
             log.warning("delivery.ledger_changed", ledger_epoch=received.ledger_epoch)
@@ -149,6 +161,15 @@ class Delivery:
         log.warning("delivery.made_up", missing=len(missing), sent=len(sent), lost=lost)
 
     async def _send(self) -> None:
+        handed, self._handed = self._handed, []
+        looks_for_all = self._looks_for_all or self._again_before_ms > 0
+        self._looks_for_all = False
+        if looks_for_all:
+            await self._send_all()  # what was handed is in the file
+        elif handed:
+            await self._send_page(handed)
+
+    async def _send_all(self) -> None:
         again_before_ms = self._again_before_ms
         before_ms = max(again_before_ms, wall_ms() - self._config.resend_ms)
         after = 0

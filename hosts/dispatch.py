@@ -38,6 +38,7 @@ from pmcl.hosts.proposal import Proposal, bind
 from pmcl.hosts.session import Session
 from pmcl.hosts.verdict import Verdict
 from pmcl.judgement import is_open_name
+from pmcl.outbox import PendingMessage
 
 __all__ = ["Dispatch", "Run"]
 
@@ -218,32 +219,31 @@ class Dispatch:
         result = self._result()
         try:
             with anyio.CancelScope(shield=True):
-                await self._finish(result)
+                self._session.delivery.hand(await self._finish(result))
         except (HostError, LedgerError) as failure:
             log.error("dispatch.unrecorded", call=self._verdict.call_id, reason=str(failure))
             if isinstance(failure, LedgerError):
                 self._session.unrecorded.add(self._verdict.call_id, result)
+                self._session.delivery.wake()
             if error is None:
                 raise
-        self._session.delivery.wake()
 
-    async def _finish(self, result: Outcome | AuditReceipt) -> None:
+    async def _finish(self, result: Outcome | AuditReceipt) -> PendingMessage:
         try:
-            await self._session.file.finish(result)
+            return await self._session.file.finish(result)
         except LedgerError:
-            await self._finish_yet(result)
+            return await self._finish_yet(result)
 
-    async def _finish_yet(self, result: Outcome | AuditReceipt) -> None:
+    async def _finish_yet(self, result: Outcome | AuditReceipt) -> PendingMessage:
         """Try again for a while: nothing else says what came of the call."""
-        async for attempt in AsyncRetrying(
+        trying = AsyncRetrying(
             stop=stop_after_delay(_RECORD_S),
             wait=wait_fixed(_PAUSE_S),
             retry=retry_if_exception_type(LedgerError),
             sleep=anyio.sleep,
             reraise=True,
-        ):
-            with attempt:
-                await self._session.file.finish(result)
+        )
+        return await trying(self._session.file.finish, result)
 
     def _result(self) -> Outcome | AuditReceipt:
         verdict, run = self._verdict, self._run

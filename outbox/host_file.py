@@ -7,7 +7,8 @@ that it has them, and never because the bus took them.
 
 Claims and results are on disk when their operation returns. What a loss of power may take back is
 only what another start finds out by itself: that messages were acknowledged, sent or receipted,
-and which of the numbers were given that the last sync had promised.
+and which of the numbers were given that the last sync had promised. That messages were
+acknowledged waits for the next transaction of this process; all others see the watermark at once.
 Source: DESIGN sections 2 (a host's watermark) and 3.8.
 """
 
@@ -16,19 +17,19 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 from ulid_transform import ulid_now
 
-from pmcl.contracts import AuditReceipt, Outcome, Received, sha256
+from pmcl.contracts import AuditReceipt, Outcome, Received, encode, sha256
 from pmcl.outbox import host_parking as parking
 from pmcl.outbox import host_units as units
 from pmcl.outbox.boot import boot_id
-from pmcl.outbox.host_mark import HostMark, open_mark
+from pmcl.outbox.host_changes import HostChanges
+from pmcl.outbox.host_mark import open_mark
 from pmcl.outbox.host_units import Claim, Kind, queries
 from pmcl.outbox.owners import has_siblings, is_gone, opening, own
-from pmcl.store import StoreConfig, StoreUnavailableError, Transaction, Writer, open_writer
+from pmcl.store import StoreConfig, StoreUnavailableError, Transaction, open_writer
 
 __all__ = [
     "Claim",
@@ -38,8 +39,6 @@ __all__ = [
     "message_id",
     "open_host_file",
 ]
-
-T = TypeVar("T")
 
 _APPLICATION_ID = 0x504D4348
 _VERSION = 3
@@ -77,11 +76,11 @@ class HostFile:
     """The shared file, as one owner sees it."""
 
     def __init__(
-        self, writer: Writer, mark: HostMark, path: Path, owner: str, now_ms: Callable[[], int]
+        self, changes: HostChanges, path: Path, owner: str, now_ms: Callable[[], int]
     ) -> None:
-        self._boot = boot_id()
-        self._writer = writer
-        self._mark = mark
+        self._changes = changes
+        self._mark = changes.mark
+        self._untold = changes.untold
         self._path = path
         self._now_ms = now_ms
         self.owner = owner
@@ -92,15 +91,16 @@ class HostFile:
 
         The first to do so since the machine was started closes what a loss of power left open.
         """
+        boot = self._changes.boot
 
         def unit(tx: Transaction) -> str:
-            tx.run(queries.create, host_epoch=ulid_now(), boot=self._boot)
+            tx.run(queries.create, host_epoch=ulid_now(), boot=boot)
             state = units.read_state(tx)
-            if state["boot"] != self._boot:
-                units.close_promised(tx, self._boot)
+            if state["boot"] != boot:
+                units.close_promised(tx, boot)
             return str(state["host_epoch"])
 
-        self.epoch = await self._change(unit)
+        self.epoch = await self._changes.run(unit)
 
     @property
     def watermark(self) -> int:
@@ -130,10 +130,12 @@ class HostFile:
         def unit(tx: Transaction, *, durable: bool = True) -> int | None:
             return units.reserve(tx, self.owner, count, deadline_ms, durable=durable)
 
-        first = await self._change(partial(unit, durable=False), durable=False)
+        voids = self._mark.voids
+        first = await self._changes.run(partial(unit, durable=False), durable=False)
         if first is None:
-            first = await self._change(unit)
+            first = await self._changes.run(unit)
         assert first is not None
+        self._untold.reserve(range(first, first + count), voids)
         return first
 
     async def acknowledged(self, numbers: Sequence[int]) -> frozenset[int]:
@@ -142,25 +144,24 @@ class HostFile:
         A number that is not returned was closed by a void: its observation must be reported as
         lost, whatever the bus said.
         """
-
-        def unit(tx: Transaction) -> frozenset[int]:
-            kept = frozenset(n for n in numbers if tx.run(queries.release, number=n))
-            if kept:
-                tx.run(queries.acknowledge, number=max(kept))
-            return kept
-
-        return await self._change(unit, durable=False)
+        are_open = self._untold.are_open(numbers, self._mark.voids)
+        self._untold.forget(numbers)
+        if are_open and self._changes.acknowledge(numbers):
+            self._untold.release(numbers)
+            return frozenset(numbers)
+        return await self._changes.run(lambda tx: units.acknowledged(tx, numbers), durable=False)
 
     async def void(self, numbers: Sequence[int]) -> int:
         """Close reservations by voids, to be delivered, and return how many were still open."""
-        return await self._change(lambda tx: units.void(tx, numbers), durable=False)
+        self._untold.forget(numbers)
+        return await self._changes.run(lambda tx: self._changes.void(tx, numbers), durable=False)
 
     async def lost(self, numbers: Sequence[int]) -> int:
         """Close acknowledged numbers whose messages are lost; return how many there were.
 
         What waits in the outbox or is still reserved is not lost, and stays.
         """
-        return await self._change(lambda tx: units.close_lost(tx, numbers))
+        return await self._changes.run(lambda tx: units.close_lost(tx, numbers))
 
     def is_alone(self) -> bool:
         """Return whether no other process has the file open."""
@@ -169,15 +170,17 @@ class HostFile:
     async def claim(self, claim: Claim) -> bool:
         """Claim a call and return True, or False when it was claimed before by anybody."""
         now_ms = self._now_ms()
-        return await self._change(lambda tx: units.claim(tx, self.owner, claim, now_ms))
+        return await self._changes.run(lambda tx: units.claim(tx, self.owner, claim, now_ms))
 
-    async def finish(self, result: Outcome | AuditReceipt) -> int:
-        """Close a claim with its result, to be delivered, and return the result's number.
+    async def finish(self, result: Outcome | AuditReceipt) -> PendingMessage:
+        """Close a claim with its result, and return the message that is to be delivered.
 
         Raises:
             HostError: no such claim, of another proposal, or it has a result already.
         """
-        return await self._change(lambda tx: units.finish(tx, result))
+        number = await self._changes.run(lambda tx: units.finish(tx, result))
+        kind: Kind = "outcome" if isinstance(result, Outcome) else "audit"
+        return PendingMessage(number, kind, encode(result))
 
     async def close_unused(self, outcomes: Sequence[tuple[Claim, Outcome]]) -> int:
         """Claim and close those verdicts that nobody claimed; return how many these were."""
@@ -191,7 +194,7 @@ class HostFile:
             return len(unclaimed)
 
         now_ms = self._now_ms()
-        return await self._change(unit)
+        return await self._changes.run(unit)
 
     async def sweep(self) -> HostFileSwept:
         """Close what dead owners left, and reservations past their deadline.
@@ -201,16 +204,16 @@ class HostFile:
 
         def unit(tx: Transaction) -> HostFileSwept:
             late = [row["number"] for row in tx.all(queries.late_reservations, now_ms=now_ms)]
-            voids, orphans = units.void(tx, late), 0
+            voids, orphans = self._changes.void(tx, late), 0
             for owner in [row["owner"] for row in tx.all(queries.owners)]:
                 if owner != self.owner and is_gone(self._path, owner):
                     left = tx.all(queries.reservations_of, owner=owner)
-                    voids += units.void(tx, [row["number"] for row in left])
+                    voids += self._changes.void(tx, [row["number"] for row in left])
                     orphans += units.close_orphans(tx, owner, now_ms)
             return HostFileSwept(orphans, voids)
 
         now_ms = self._now_ms()
-        return await self._change(unit)
+        return await self._changes.run(unit)
 
     async def pending(self, *, after: int, sent_before_ms: int, limit: int) -> list[PendingMessage]:
         """Return unreceipted messages above `after` not sent since `sent_before_ms`, in order."""
@@ -219,18 +222,16 @@ class HostFile:
             rows = tx.all(queries.pending, after=after, before_ms=sent_before_ms, limit=limit)
             return [PendingMessage(row["number"], row["kind"], row["body"]) for row in rows]
 
-        return await self._writer.run(unit, durable=False)
+        found = await self._changes.read(unit)
+        return [each for each in found if not self._untold.was_sent(each.number, sent_before_ms)]
 
     async def sent(self, numbers: Sequence[int]) -> None:
         """Note which messages the bus has acknowledged; they stay until they are receipted."""
-
-        def unit(tx: Transaction) -> None:
-            for number in numbers:
-                tx.run(queries.sent, number=number, now_ms=now_ms)
-            tx.run(queries.acknowledge, number=max(numbers, default=0))
-
         now_ms = self._now_ms()
-        await self._change(unit, durable=False)
+        if self._changes.acknowledge(numbers):
+            self._untold.send(numbers, now_ms)
+        else:
+            await self._changes.run(lambda tx: units.sent(tx, numbers, now_ms), durable=False)
 
     async def receipted(self, received: Received) -> bool:
         """Drop what the ledger has committed; return whether everything left must be sent again.
@@ -249,33 +250,16 @@ class HostFile:
             return known not in (None, received.ledger_epoch) and units.send_again(tx)
 
         now_ms = self._now_ms()
-        return await self._change(unit, durable=False)
+        return await self._changes.run(unit, durable=False)
 
     async def park(self, numbers: Sequence[int]) -> None:
         """Set results aside, all or none; raises `HostError` when one does not wait here."""
         now_ms = self._now_ms()
-        await self._change(lambda tx: parking.park(tx, numbers, now_ms))
+        await self._changes.run(lambda tx: parking.park(tx, numbers, now_ms))
 
     async def unpark(self, numbers: Sequence[int]) -> list[int]:
         """Put parked results back and return their new numbers; raises as `park`."""
-        return await self._change(lambda tx: parking.unpark(tx, numbers))
-
-    async def _change(self, unit: Callable[[Transaction], T], *, durable: bool = True) -> T:
-        """Run a unit that may write, and show what it left to all processes.
-
-        Where nobody tells that the machine was started anew, nothing may be taken back.
-        """
-
-        def marked(tx: Transaction) -> T:
-            result = unit(tx)
-            if durable and self._boot is not None:
-                units.promise(tx)
-            row = units.read_state(tx)
-            rows = row["outbox_rows"] + row["open_claims"]
-            self._mark.write(row["acknowledged"], rows, row["outbox_bytes"])
-            return result
-
-        return await self._writer.run(marked, durable=durable or self._boot is None)
+        return await self._changes.run(lambda tx: parking.unpark(tx, numbers))
 
 
 def _make(path: Path) -> None:
@@ -310,6 +294,10 @@ async def open_host_file(
                 writer = await stack.enter_async_context(open_writer(config))
         except OSError as error:
             raise StoreUnavailableError(path, error.strerror or str(error)) from error
-        host_file = HostFile(writer, mark, path, owner, now_ms)
+        changes = HostChanges(writer, mark, boot_id())
+        host_file = HostFile(changes, path, owner, now_ms)
         await host_file.load()
-        yield host_file
+        try:
+            yield host_file
+        finally:
+            await changes.tell()

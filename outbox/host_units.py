@@ -26,6 +26,7 @@ __all__ = [
     "Claim",
     "HostFileFullError",
     "Kind",
+    "acknowledged",
     "claim",
     "close_lost",
     "close_orphans",
@@ -40,6 +41,7 @@ __all__ = [
     "read_state",
     "reserve",
     "send_again",
+    "sent",
     "take_numbers",
     "void",
 ]
@@ -146,6 +148,21 @@ def reserve(
     for number in range(first, first + count):
         tx.run(queries.reserve, number=number, owner=owner, deadline_ms=deadline_ms)
     return first
+
+
+def acknowledged(tx: Transaction, numbers: Iterable[int]) -> frozenset[int]:
+    """Close acknowledged reservations and return those that were still open."""
+    kept = frozenset(number for number in numbers if tx.run(queries.release, number=number))
+    if kept:
+        tx.run(queries.acknowledge, number=max(kept))
+    return kept
+
+
+def sent(tx: Transaction, numbers: Iterable[int], now_ms: int) -> None:
+    """Have acknowledged messages count as sent."""
+    for number in numbers:
+        tx.run(queries.sent, number=number, now_ms=now_ms)
+        tx.run(queries.acknowledge, number=number)
 
 
 def post(tx: Transaction, kind: Kind, result: Contract) -> int:

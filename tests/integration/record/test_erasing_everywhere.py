@@ -122,7 +122,7 @@ async def report_all(office: Office, host: Host) -> None:
             outcome_id=ulid_now(), evaluation_id=verdict.claim_id,
             proposal_hash=verdict.proposal_hash, status="succeeded", finished_at=wall_ms(),
         )  # fmt: skip
-        await file.park([await file.finish(result)])
+        await file.park([(await file.finish(result)).number])
 
 
 async def bury(cell: Cell, admin: Connection) -> None:

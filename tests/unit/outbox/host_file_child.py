@@ -1,7 +1,8 @@
 """A sibling of the test: shares its host file from a process of its own.
 
 `python host_file_child.py FILE race IDS` reserves and claims, and prints what it won as JSON;
-`... hold ID` claims, reserves, prints the number, and waits to be killed.
+`... hold ID` claims, reserves, prints the number, and waits to be killed; `... acknowledge ID` has
+the number acknowledged before.
 """
 
 import asyncio
@@ -35,13 +36,19 @@ async def _race(path: Path, names: list[str]) -> None:
         _say(json.dumps({"epoch": file.epoch, "firsts": firsts, "won": won}))
 
 
-async def _hold(path: Path, name: str) -> None:
+async def _hold(path: Path, name: str, *, is_acknowledged: bool) -> None:
     async with open_host_file(path) as file:
         assert await file.claim(_claim(name))
-        _say(await file.reserve(1, 2**50))
+        number = await file.reserve(1, 2**50)
+        if is_acknowledged:
+            assert await file.acknowledged([number])
+        _say(number)
         await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
     target, verb, *rest = sys.argv[1:]
-    asyncio.run(_race(Path(target), rest) if verb == "race" else _hold(Path(target), *rest))
+    if verb == "race":
+        asyncio.run(_race(Path(target), rest))
+    else:
+        asyncio.run(_hold(Path(target), *rest, is_acknowledged=verb == "acknowledge"))

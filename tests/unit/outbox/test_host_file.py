@@ -97,7 +97,7 @@ async def test_second_outcome_is_an_error_and_leaves_nothing(tmp_path: Path) -> 
     async with open_at(tmp_path) as file:
         evaluation = ulid_now()
         await file.claim(claim_of(evaluation))
-        assert await file.finish(outcome_of(evaluation)) == 1
+        assert (await file.finish(outcome_of(evaluation))).number == 1
         with pytest.raises(HostError, match=evaluation):
             await file.finish(outcome_of(evaluation, "failed"))
         assert await numbers(file) == [1]

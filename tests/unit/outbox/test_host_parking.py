@@ -19,7 +19,7 @@ async def result(file: HostFile, name: str) -> int:
     await file.claim(
         Claim(id=name, kind="outcome", proposal_hash=HASH, call_id="call", cause="", expires_at=FAR)
     )
-    return await file.finish(
+    message = await file.finish(
         Outcome(
             outcome_id=ulid_now(),
             evaluation_id=name,
@@ -28,6 +28,7 @@ async def result(file: HostFile, name: str) -> int:
             finished_at=1,
         )
     )
+    return message.number
 
 
 async def bodies(file: HostFile) -> dict[int, Contract]:
