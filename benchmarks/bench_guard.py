@@ -25,10 +25,21 @@ GUARD = "guard"
 FRAME_MAX = 65_536
 PEER = (sys.executable, "-m", "benchmarks.peer_mcp")
 
+APART_S = 0.03
+"""Between two calls, as while a model thinks: what a call leaves to be written is written by then.
+
+Without it, each call also waits until the ledger has the output of the one before, and shares the
+processor with what the sidecar makes of that one's outcome.
+"""
+
 GUARDED = "tool call through the guard, one at a time"
 DIRECT = "the same call, made directly"
 ADDED = "what the guard adds to a tool call"
 VERDICT = "verdict on a read, alone"
+GUARDED_APART = f"{GUARDED}, apart"
+DIRECT_APART = f"{DIRECT}, apart"
+ADDED_APART = f"{ADDED}, apart"
+VERDICT_APART = f"{VERDICT}, apart"
 
 ROWS = (
     Row(
@@ -43,6 +54,20 @@ ROWS = (
         unit="ms",
         ours=ADDED,
         baseline=VERDICT,
+        bound=Bound("ratio", "<=", 2.0),
+    ),
+    Row(
+        name="tool call through the guard, calls apart, p50",
+        unit="ms",
+        ours=GUARDED_APART,
+        baseline=DIRECT_APART,
+        bound=Bound("difference", "<=", 3.0),
+    ),
+    Row(
+        name="added by the guard, calls apart, p50",
+        unit="ms",
+        ours=ADDED_APART,
+        baseline=VERDICT_APART,
         bound=Bound("ratio", "<=", 2.0),
     ),
 )
@@ -106,25 +131,32 @@ async def caller(command: Sequence[str], log: Path) -> AsyncIterator[Caller]:
 
 
 def sides(sidecar: Sidecar, direct: Caller, through: Caller, sizes: Sizes) -> Mapping[str, Side]:
-    calls = sizes.one_at_a_time // 2
+    calls, apart = sizes.one_at_a_time // 2, (sizes.apart, APART_S)
 
-    async def added() -> float:
-        """Make each call both ways, one after the other, and compare the medians."""
-        taken: dict[Caller, list[float]] = {direct: [], through: []}
-        for number in range(calls):
-            for client, times in taken.items():
-                begun = perf_counter()
-                await client.call(number)
-                times.append(perf_counter() - begun)
-        return 1_000 * (median(taken[through]) - median(taken[direct]))
-
-    async def verdict() -> float:
+    async def verdict(count: int, apart_s: float = 0.0) -> float:
         async with connected_hosts(sidecar) as hosts:
-            return await p50_ms(partial(check, hosts[:1], "read_file", "passed"), calls)
+            ask = partial(check, hosts[:1], "read_file", "passed")
+            return await p50_ms(ask, count, apart_s)
 
     return {
         GUARDED: partial(p50_ms, through.call, calls),
         DIRECT: partial(p50_ms, direct.call, calls),
-        ADDED: added,
-        VERDICT: verdict,
+        ADDED: partial(added_ms, direct, through, calls),
+        VERDICT: partial(verdict, calls),
+        GUARDED_APART: partial(p50_ms, through.call, *apart),
+        DIRECT_APART: partial(p50_ms, direct.call, *apart),
+        ADDED_APART: partial(added_ms, direct, through, *apart),
+        VERDICT_APART: partial(verdict, *apart),
     }
+
+
+async def added_ms(direct: Caller, through: Caller, count: int, apart_s: float = 0.0) -> float:
+    """Make each call both ways, one after the other, and compare the medians."""
+    taken: dict[Caller, list[float]] = {direct: [], through: []}
+    for number in range(count):
+        for client, times in taken.items():
+            await anyio.sleep(apart_s)
+            begun = perf_counter()
+            await client.call(number)
+            times.append(perf_counter() - begun)
+    return 1_000 * (median(taken[through]) - median(taken[direct]))
