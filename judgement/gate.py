@@ -110,12 +110,15 @@ def _blocks(retry_at: int | None, now_ms: int, limits: GateLimits) -> bool:
     return retry_at is not None and now_ms < retry_at <= now_ms + limits.open_ms
 
 
-def retry_at(now_ms: int, failures: int, limits: GateLimits) -> int:
-    """Return when a host may be tried again after so many failures in a row."""
+def retry_at(now_ms: int, failures: int, limits: GateLimits, wanted_ms: int = 0) -> int:
+    """Return when a host may be tried again after so many failures in a row.
+
+    A wait that the reflector wants is kept, but for no longer than the circuit stays open.
+    """
     if failures >= limits.failures_open:
         return now_ms + limits.open_ms
     doubled = limits.backoff_ms << min(failures - 1, _DOUBLINGS_MAX)
-    return now_ms + min(doubled, limits.open_ms)
+    return now_ms + min(max(doubled, wanted_ms), limits.open_ms)
 
 
 def breaker(failures: int, retry_at: int | None, now_ms: int, limits: GateLimits) -> Breaker:

@@ -199,7 +199,8 @@ def _failed(
 ) -> ReflectionEnded:
     result: ReflectionResult = "discarded" if error.discarded else "failed"
     ended = _ended(unit, cycle, result, error.reason, used=error.used)
-    return _tried_again(unit, cycle, ended, limits, again=not error.discarded)
+    again = not error.discarded
+    return _tried_again(unit, cycle, ended, limits, again=again, wanted_ms=error.retry_after_ms)
 
 
 def _tried_again(
@@ -209,13 +210,14 @@ def _tried_again(
     limits: GateLimits,
     *,
     again: bool,
+    wanted_ms: int = 0,
 ) -> ReflectionEnded:
     host = reflections.host_of(unit.tx, cycle.scope, cycle.host)
     assert host is not None
     return msgspec.structs.replace(
         ended,
         requeued=again and cycle.attempt < limits.attempts_max,
-        retry_at=retry_at(unit.now_ms, host.failures + 1, limits),
+        retry_at=retry_at(unit.now_ms, host.failures + 1, limits, wanted_ms),
     )
 
 

@@ -46,12 +46,21 @@ class ReflectorError(PmclError):
         reason: a short code.
         used: as of `Reflected`.
         discarded: that there was an answer; the same question is not asked again.
+        retry_after_ms: how long it wants not to be asked.
     """
 
-    def __init__(self, reason: str, *, used: Spending | None = None, discarded: bool) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        used: Spending | None = None,
+        discarded: bool,
+        retry_after_ms: int = 0,
+    ) -> None:
         self.reason = reason
         self.used = used or Spending()
         self.discarded = discarded
+        self.retry_after_ms = retry_after_ms
         super().__init__(f"reflector: {reason}")
 
 

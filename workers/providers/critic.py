@@ -1,7 +1,8 @@
 """A model that criticises: it can say veto; everything else it says, or does not say, is no veto.
 
-After failures in a row it is not asked for a while, so that a dead model delays no verdict for
-long. It is asked within the checkpoint's `prepare`, off the writer. Source: SPEC C5, C9, E3.
+After failures in a row, or where it wants to be left alone, it is not asked for a while, so that a
+dead model delays no verdict for long. It is asked within the checkpoint's `prepare`, off the
+writer. Source: SPEC C5, C9, E3.
 """
 
 import time
@@ -40,7 +41,7 @@ class ModelCritic:
         self._is_local = is_local(endpoint.config.url)
         self._monotonic_ms = monotonic_ms
         self._failures = 0
-        self._closed_until = 0
+        self._open_until = 0
 
     async def critique(self, request: CheckpointRequest) -> Critique:
         """Return what the model says of a sanitized request, within the endpoint's timeout.
@@ -49,20 +50,21 @@ class ModelCritic:
         """
         if not self._is_local:
             return Critique(verdict="unavailable", reason="nonlocal")
-        if self._failures >= _FAILURES_OPEN and self._monotonic_ms() < self._closed_until:
+        if self._monotonic_ms() < self._open_until:
             return Critique(verdict="unavailable", reason="circuit_open")
         try:
             told = critique_prompt(request)
             answer = await self._endpoint.ask(CRITICISING, told, CRITIQUE_SCHEMA)
             critique = read_critique(answer.text)
         except ModelError as error:
-            return self._failed(error.reason)
+            return self._failed(error.reason, error.retry_after_ms)
         except UselessAnswerError as error:
-            return self._failed(str(error))
-        self._failures = 0
+            return self._failed(str(error), 0)
+        self._failures = self._open_until = 0
         return critique
 
-    def _failed(self, reason: str) -> Critique:
+    def _failed(self, reason: str, wanted_ms: int) -> Critique:
         self._failures += 1
-        self._closed_until = self._monotonic_ms() + _OPEN_MS
+        open_ms = _OPEN_MS if self._failures >= _FAILURES_OPEN else min(wanted_ms, _OPEN_MS)
+        self._open_until = max(self._open_until, self._monotonic_ms() + open_ms)
         return Critique(verdict="unavailable", reason=reason)

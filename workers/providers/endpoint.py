@@ -6,6 +6,7 @@ is used and no redirect is followed, so a question goes to the address that was 
 Source: the chat completions of the OpenAI API, as llama.cpp, Ollama and vLLM serve them.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import anyio
@@ -14,6 +15,7 @@ import msgspec
 
 from pmcl.contracts import ContractError, PmclError, Spending, convert, parse_strict
 from pmcl.workers.providers.locality import local_url
+from pmcl.workers.providers.retry_after import retry_after_ms
 
 __all__ = ["Answer", "EndpointConfig", "ModelEndpoint", "ModelError"]
 
@@ -61,14 +63,19 @@ class ModelError(PmclError):
 
     Attributes:
         reason: a short code.
-        used: what it used, by its own count; all that was reserved where it told none.
+        used: what it used, by its own count; all that was reserved where it told none, and nothing
+            where it did not take the question.
         discarded: that there was an answer.
+        retry_after_ms: how long it wants not to be asked.
     """
 
-    def __init__(self, reason: str, used: Spending, *, discarded: bool) -> None:
+    def __init__(
+        self, reason: str, used: Spending, *, discarded: bool, retry_after_ms: int = 0
+    ) -> None:
         self.reason = reason
         self.used = used
         self.discarded = discarded
+        self.retry_after_ms = retry_after_ms
         super().__init__(f"model: {reason}")
 
 
@@ -126,23 +133,25 @@ class ModelEndpoint:
                 client.stream("POST", self._url, json=question, headers=headers) as response,
             ):
                 if response.status_code != httpx.codes.OK:
-                    raise self._unheard(f"status_{response.status_code}")
+                    raise self._refused(response)
                 if response.headers.get("Content-Encoding", "identity") != "identity":
-                    raise self._unheard("encoded")
+                    raise self._useless("encoded")
                 body = bytearray()
                 async for chunk in response.aiter_raw():
                     body += chunk
                     if len(body) > _ANSWER_MAX_BYTES:
-                        raise self._unheard("too_large")
+                        raise self._useless("too_large")
                 return bytes(body)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._unheard("unreachable") from error
+        except (httpx.ConnectError, httpx.InvalidURL) as error:
+            raise ModelError("unreachable", Spending(), discarded=False) from error
+        except httpx.HTTPError as error:
+            raise self._unheard("interrupted") from error
 
     def _read(self, body: bytes) -> Answer:
         try:
             completion = convert(parse_strict(body), _Completion)
         except ContractError as error:
-            raise ModelError("malformed", self.config.reservation, discarded=True) from error
+            raise self._useless("malformed") from error
         used = self._used(completion.usage)
         if not completion.choices:
             raise ModelError("empty", used, discarded=True)
@@ -158,8 +167,21 @@ class ModelEndpoint:
             return self.config.reservation
         return Spending(tokens=usage.total_tokens, cost=self.config.cost(usage.total_tokens))
 
+    def _refused(self, response: httpx.Response) -> ModelError:
+        status = response.status_code
+        untaken = httpx.codes.is_client_error(status) or status == httpx.codes.SERVICE_UNAVAILABLE
+        return ModelError(
+            f"status_{status}",
+            Spending() if untaken else self.config.reservation,
+            discarded=False,
+            retry_after_ms=retry_after_ms(response.headers.get("Retry-After"), datetime.now(UTC)),
+        )
+
     def _unheard(self, reason: str) -> ModelError:
         return ModelError(reason, self.config.reservation, discarded=False)
+
+    def _useless(self, reason: str) -> ModelError:
+        return ModelError(reason, self.config.reservation, discarded=True)
 
 
 def _question(

@@ -35,7 +35,10 @@ class ModelReflector:
             answer = await self._endpoint.ask(REFLECTING, told, schema)
         except ModelError as error:
             raise ReflectorError(
-                error.reason, used=error.used, discarded=error.discarded
+                error.reason,
+                used=error.used,
+                discarded=error.discarded,
+                retry_after_ms=error.retry_after_ms,
             ) from error
         try:
             reflection = read_reflection(answer.text, retrospect)

@@ -74,6 +74,18 @@ def test_waits_double_until_the_circuit_opens() -> None:
     assert waits == [1_000, 2_000, 60_000, 60_000, 60_000]
 
 
+@pytest.mark.parametrize(
+    ("failures", "wanted_ms", "waits_ms"),
+    [(1, 0, 1_000), (1, 999, 1_000), (1, 7_000, 7_000), (2, 86_400_000, 60_000), (3, 1, 60_000)],
+)
+def test_a_wanted_wait_is_kept_in_bounds(failures: int, wanted_ms: int, waits_ms: int) -> None:
+    until = retry_at(NOW, failures, LIMITS, wanted_ms)
+    assert until == NOW + waits_ms
+    assert decided(retry_at=until) == Wait()
+    assert decided(retry_at=until, now_ms=until - 1) == Wait()
+    assert decided(retry_at=until, now_ms=until) == Go()
+
+
 def test_circuit_opens_and_half_opens() -> None:
     until = retry_at(NOW, 3, LIMITS)
     assert breaker(2, until, NOW, LIMITS) == "closed"

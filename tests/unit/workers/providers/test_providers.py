@@ -136,6 +136,8 @@ async def test_a_question_has_a_schema_with_lengths_and_names(model: StubModel) 
         *[({"body": body}, "malformed") for body in TWICE],
         ({"usage": {"total_tokens": 2**63 - 1}}, "malformed"),
         ({"usage": {"total_tokens": 10**30}}, "malformed"),
+        ({"body": b" " * 10_000_000}, "too_large"),
+        ({"body": b" " * (256 * 1024 + 1)}, "too_large"),
         ({"content": ""}, "empty"),
         ({"content": "I think that"}, "schema"),
         ({"content": f'{{"proposals": [], {said()[1:]}'}, "schema"),
@@ -171,11 +173,30 @@ async def test_an_answer_that_tells_no_usage_is_charged_as_reserved(model: StubM
     assert reflected.used == endpoint(model).config.reservation
 
 
-@pytest.mark.parametrize("status", ["401 Unauthorized", "307 Temporary Redirect", "503 Busy"])
-async def test_another_status_is_a_failure(model: StubModel, status: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "was_taken"),
+    [
+        ("307 Temporary Redirect", True),
+        ("400 Bad Request", False),
+        ("401 Unauthorized", False),
+        ("429 Too Many Requests", False),
+        ("500 Internal Server Error", True),
+        ("503 Busy", False),
+    ],
+)
+async def test_another_status_is_a_failure_that_costs_nothing_if_nothing_was_done(
+    model: StubModel, status: str, *, was_taken: bool
+) -> None:
     model.status = status
     error = await refused(model)
     assert (error.reason, error.discarded) == (f"status_{status[:3]}", False)
+    reserved = endpoint(model).config.reservation
+    assert error.used == (reserved if was_taken else Spending())
+
+
+async def test_a_wait_that_the_address_wants_is_told(model: StubModel) -> None:
+    model.status = "429 Too Many Requests\r\nRetry-After: 7"
+    assert (await refused(model)).retry_after_ms == 7_000
 
 
 async def test_a_silent_model_is_left_in_time(model: StubModel) -> None:
@@ -185,17 +206,29 @@ async def test_a_silent_model_is_left_in_time(model: StubModel) -> None:
     assert (error.reason, error.discarded) == ("timeout", False)
 
 
-async def test_an_endless_answer_is_cut(model: StubModel) -> None:
-    model.body = b" " * (256 * 1024 + 1)
-    assert (await refused(model)).reason == "too_large"
+async def test_a_model_that_trickles_is_left_in_time(model: StubModel) -> None:
+    model.body, model.pace_s = b" " * 100_000, 0.01
+    with anyio.fail_after(5):
+        error = await refused(model, timeout_ms=50)
+    assert (error.reason, error.discarded) == ("timeout", False)
+
+
+@pytest.mark.parametrize("cut_after", [0, 20])
+async def test_an_answer_that_breaks_off_is_charged_as_reserved(
+    model: StubModel, cut_after: int
+) -> None:
+    model.cut_after = cut_after
+    error = await refused(model)
+    assert (error.reason, error.discarded) == ("interrupted", False)
+    assert error.used == endpoint(model).config.reservation
 
 
 async def test_an_answer_is_never_unpacked(model: StubModel) -> None:
     """A few hundred bytes can unpack to any size."""
     model.status = "200 OK\r\nContent-Encoding: gzip"
-    model.body = gzip.compress(model.answer())
+    model.body = gzip.compress(model.answer({}))
     error = await refused(model)
-    assert (error.reason, error.discarded) == ("encoded", False)
+    assert (error.reason, error.discarded) == ("encoded", True)
     assert "accept-encoding: identity" in model.asked[0][0].lower()
 
 
@@ -204,6 +237,7 @@ async def test_nobody_behind_the_address_is_a_failure() -> None:
         pass
     error = await refused(gone)
     assert (error.reason, error.discarded) == ("unreachable", False)
+    assert error.used == Spending()
 
 
 async def test_no_proxy_of_the_environment_is_used(
@@ -290,6 +324,20 @@ async def test_a_dead_critic_is_not_asked_for_a_while(model: StubModel) -> None:
     model.status, model.content = "200 OK", judged("none")
     assert (await critic.critique(REQUEST)).verdict == "none"
     assert (await critic.critique(REQUEST)).verdict == "none"
+
+
+async def test_a_critic_is_left_alone_for_as_long_as_it_wants_in_bounds(model: StubModel) -> None:
+    clock = [0]
+    critic = ModelCritic(endpoint(model), lambda: clock[0])
+    for wanted_s, open_ms in ((7, 7_000), (86_400, 30_000)):
+        model.status = f"429 Too Many Requests\r\nRetry-After: {wanted_s}"
+        assert (await critic.critique(REQUEST)).reason == "status_429"
+        model.status, model.content = "200 OK", judged("none")
+        clock[0] += open_ms - 1
+        assert (await critic.critique(REQUEST)).reason == "circuit_open"
+        clock[0] += 1
+        assert (await critic.critique(REQUEST)).verdict == "none"
+    assert len(model.asked) == 4
 
 
 async def test_what_a_host_proposes_goes_to_no_other_machine() -> None:
