@@ -1,6 +1,8 @@
 """An HTTP server as a part of a process: bounded connections, no lines of its own, no signals."""
 
+import asyncio
 import logging
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -17,6 +19,23 @@ _GRACE_S: Final = 1
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.servers: list[asyncio.Server] = []
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until `should_exit`; however it ends, it listens no more.
+
+        uvicorn leaves its sockets to the loop when an error or a cancellation ends it. Once they
+        are closed, the loop would take the next descriptors of their numbers for watched ones, and
+        never read from them.
+        """
+        try:
+            await super().serve(sockets)
+        finally:
+            for each in self.servers:
+                each.close()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Leave the signals to the process that the server is a part of."""

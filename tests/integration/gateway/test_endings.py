@@ -11,6 +11,7 @@ from pmcl.hosts.desk import Desk
 from pmcl.ops.cell import run_cell
 from pmcl.ops.settings import Settings
 from tests.integration.gateway.opening import Configured, opened
+from tests.integration.gateway.wire import Wire
 from tests.integration.hosts.sidecar import Sidecar, evaluation_of, until
 from tests.nats_server import NatsServer
 
@@ -137,6 +138,15 @@ async def test_session_that_is_closing_takes_no_new_call(
             release.set()
 
 
+async def refused(wire: Wire) -> bool:
+    """Whether nobody listens."""
+    try:
+        await wire.get("/v1/health")
+    except OSError:
+        return True
+    return False
+
+
 async def test_sidecar_goes_on_when_the_gateway_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +157,9 @@ async def test_sidecar_goes_on_when_the_gateway_ends(
     with structlog.testing.capture_logs() as logged:
         async with run_cell(Settings(state_dir=tmp_path / "state")) as cell, cell.admin() as admin:
             assert admin.ready
+            assert cell.gateway_url is not None
+            wire = Wire(cell.gateway_url, None)
+            await until(lambda: refused(wire))
     assert [entry["error"] for entry in logged if entry["event"] == "gateway.stopped"] == [
         "RuntimeError"
     ]
