@@ -24,7 +24,8 @@ from pmcl.contracts import (
     headers,
     proposal_hash,
 )
-from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal
+from pmcl.hosts import DispatchRefusedError, Host, HostConfig, Proposal, delivery
+from pmcl.outbox import HostFile, PendingMessage
 from tests.integration.hosts.sidecar import Sidecar, error_of, evaluation_of, until
 from tests.nats_server import NatsServer
 
@@ -50,6 +51,22 @@ async def outcomes(sidecar: Sidecar) -> list[Outcome | AuditReceipt]:
         for message in await sidecar.stored()
         if ".outcome." in message.subject
     ]
+
+
+async def test_a_result_is_sent_by_whoever_recorded_it_without_a_look_into_the_file(
+    config: HostConfig, sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(file: HostFile, **_: object) -> list[PendingMessage]:
+        return []
+
+    monkeypatch.setattr(delivery, "_RECEIPT_S", 3_600.0)  # with one, all is looked for
+    async with Host.connect(msgspec.structs.replace(config, sweep_ms=3_600_000)) as host:
+        for count in (1, 2, 3):
+            proposal = writing()
+            async with host.dispatch(await host.check(proposal), proposal):
+                pass
+            assert len(await outcomes(sidecar)) == count
+            monkeypatch.setattr(HostFile, "pending", nothing)
 
 
 async def test_passed_verdict_runs_once_and_its_outcome_is_stored(
