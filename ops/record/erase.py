@@ -12,6 +12,7 @@ from pmcl.ledger import erasures
 from pmcl.ledger.erasures import ErasureRow
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console
+from pmcl.ops.record.asides import uncleaned_asides
 from pmcl.ops.record.broken_off import broken_off
 from pmcl.ops.record.holding import backups_holding
 from pmcl.ops.record.progress import progress
@@ -38,10 +39,12 @@ class ContentLeft(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         backups: those that may hold it, of all that the ledger knows.
+        asides: ledgers that were set aside and could not be cleaned; none before it is done.
         broken_off: folders of backups that it does not know.
     """
 
     backups: tuple[Backup, ...]
+    asides: tuple[Path, ...]
     broken_off: tuple[Path, ...]
 
 
@@ -77,10 +80,11 @@ async def find_left(
     host: str | None,
     evidence_ids: tuple[str, ...],
 ) -> ContentLeft:
-    """Return where content of the erasure stays, whether it has begun or not."""
+    """Return where content of the erasure stays, whether it is done or not."""
     holding = await backups_holding(erasure.backups, scope, host, evidence_ids)
     unknown = await anyio.to_thread.run_sync(broken_off, settings.state_dir)
-    return ContentLeft(backups=tuple(holding), broken_off=tuple(unknown))
+    asides = [] if erasure.erasure_id is None else await uncleaned_asides(settings.ledger_path)
+    return ContentLeft(backups=tuple(holding), asides=tuple(asides), broken_off=tuple(unknown))
 
 
 async def wait_erasure(settings: Settings, erasure: Erasure, *, quiet: bool = True) -> ErasureRow:
@@ -118,6 +122,9 @@ def show_erasure(asked: Erasure, done: ErasureRow | None, left: ContentLeft) -> 
         console.print(f"gone      {done.payloads} payloads, {done.messages} messages")
     for backup in left.backups:
         console.print(f"still in  {backup.place} ({backup.backup_id})", soft_wrap=True)
+    for path in left.asides:
+        told = f"still in  {path}: it was set aside and cannot be cleaned. Remove it."
+        console.print(told, soft_wrap=True)
     for path in left.broken_off:
         told = f"may be in {path}: a backup that was broken off. Make it again, or remove it."
         console.print(told, soft_wrap=True)
@@ -149,5 +156,6 @@ def as_json(asked: Erasure, done: ErasureRow | None, left: ContentLeft) -> dict[
         **msgspec.to_builtins(asked),
         "erasure": row,
         "holding": [backup.backup_id for backup in left.backups],
+        "not_cleaned": [str(path) for path in left.asides],
         "broken_off": [str(path) for path in left.broken_off],
     }

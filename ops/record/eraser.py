@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 import anyio
-import anyio.to_thread
 import msgspec
 import structlog
 
@@ -32,9 +31,10 @@ from pmcl.bus import (
     stream_state,
 )
 from pmcl.contracts import BusError, DeadLetter, LedgerError, RefusedError, parse_subject
-from pmcl.ledger import erasures, ledger_config, payloads
+from pmcl.ledger import erasures, payloads
 from pmcl.ledger.erasures import KINDS, ErasureRow
-from pmcl.store import Reader, Transaction, Writer, open_reader, open_writer
+from pmcl.ops.record.asides import clean_asides, empty_log
+from pmcl.store import Reader, Writer, open_reader
 from pmcl.workers import Units, end_erasure, erase_payloads
 
 __all__ = ["Eraser"]
@@ -95,9 +95,9 @@ class Eraser:
                 await drop_trimmed(admin)  # only now: what it purges may stay in part
                 await move_dead_letters(admin, working)  # those that were redriven leave bytes
                 messages += await self._dead_letters(admin, reader, erasure)
-            await self._set_aside(reader)
+            await clean_asides(self._ledger, reader)
         await self._writer.run(payloads.optimize_words)
-        await _emptied(self._writer)
+        await empty_log(self._writer)
         await self._units.tell(partial(end_erasure, erasure, messages))
         log.warning("erasure.ended", erasure=erasure.erasure_id, messages=messages)
 
@@ -158,41 +158,6 @@ class Eraser:
         ids = {named.evidence_id for _, named in ours.values()}
         standing = await erasures.standing(reader, erasure.scope, ids)
         return [place for place, (_, named) in ours.items() if named.evidence_id not in standing]
-
-    async def _set_aside(self, reader: Reader) -> None:
-        """Take what was erased, ever, out of the ledgers that were set aside."""
-        for path in await anyio.to_thread.run_sync(_asides, self._ledger):
-            try:
-                await _clean(path, reader)
-            except LedgerError as error:
-                log.error("erasure.not_cleaned", path=str(path), error=type(error).__name__)
-
-
-async def _clean(path: Path, reader: Reader) -> None:
-    async with open_writer(ledger_config(path)) as writer:
-        after = 0
-        async with open_reader(path) as aside:
-            while rows := await erasures.kept(aside, after, _READ_ROWS):
-                names = [(row["scope"], row["id"]) for row in rows]
-                gone = await erasures.gone(reader, names)
-                await writer.run(partial(_remove, gone))
-                after = rows[-1]["place"]
-        await writer.run(payloads.optimize_words)
-        await _emptied(writer)
-
-
-async def _emptied(writer: Writer) -> None:
-    """The write-ahead log is empty; readers of other processes are waited for."""
-    while not await writer.truncate():  # noqa: ASYNC110
-        await anyio.sleep(_RETRY_S)
-
-
-def _remove(gone: list[tuple[str, str]], tx: Transaction) -> int:
-    return erasures.remove(tx, gone)
-
-
-def _asides(ledger: Path) -> list[Path]:
-    return sorted(ledger.parent.glob(f"{ledger.stem}.*{ledger.suffix}"))
 
 
 def _is_of(erasure: ErasureRow, message: Message) -> bool:

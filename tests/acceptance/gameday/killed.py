@@ -108,9 +108,9 @@ ERASE: Steps = {
     "INTAKE erased, what was trimmed not": (eraser, "drop_trimmed", "before", lambda *_: True),
     "letters not moved": (eraser, "move_dead_letters", "before", lambda *_: True),
     "letters moved, not erased": (eraser.Eraser, "_dead_letters", "before", lambda *_: True),
-    "streams erased, ledgers aside not": (eraser.Eraser, "_set_aside", "before", lambda *_: True),
+    "streams erased, ledgers aside not": (eraser, "clean_asides", "before", lambda *_: True),
     "ledgers aside erased, words there": (payloads, "optimize_words", "before", lambda *_: True),
-    "all erased, log not emptied": (eraser, "_emptied", "before", lambda *_: True),
+    "all erased, log not emptied": (eraser, "empty_log", "before", lambda *_: True),
     "log emptied, end not told": (eraser, "end_erasure", "before", lambda *_: True),
 }
 

@@ -1,5 +1,7 @@
 """What an operator erases is in no byte of any file; the record stays whole and says so."""
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import anyio
@@ -402,6 +404,27 @@ async def test_copies_that_a_killed_command_left_are_gone_with_the_next_start(
         held = await files(office, "n0")
 
     assert set(held) & set(names) == {"ledger.20261203T010203004Z.sqlite"}  # set aside on purpose
+
+
+async def test_a_ledger_set_aside_that_cannot_be_cleaned_is_told(office: Office) -> None:
+    async with office.sidecar(), office.host() as host:
+        await observe(host, "n0")
+    newer = office.ledger.with_name("ledger.20261203T010203004Z.sqlite")
+    newer.write_bytes(office.copy().read_bytes())
+    with closing(sqlite3.connect(newer)) as database:
+        database.execute("PRAGMA user_version = 999")
+    office.ledger.with_name("ledger.other.sqlite").write_text("no ledger")
+    office.ledger.with_name("ledger.clean.sqlite").write_bytes(office.copy().read_bytes())
+    command = ("erase", "--scope", "s", "--state-dir", str(office.settings.state_dir), "--yes")
+    async with office.sidecar():
+        erased = await pmcl(*command, environment=clean_environment())
+        again = await pmcl(*command, "--json", environment=clean_environment())
+
+    named = [str(newer), str(newer.with_name("ledger.other.sqlite"))]
+    told = [line for line in erased.stdout.splitlines() if "cannot be cleaned" in line]
+    assert [line.split()[2].rstrip(":") for line in told] == named
+    assert msgspec.json.decode(again.stdout)["not_cleaned"] == named
+    assert set(await files(office, "n0")) == {newer.name}
 
 
 async def test_the_command_counts_first_and_then_erases(office: Office) -> None:
