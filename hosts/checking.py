@@ -136,6 +136,8 @@ class Checker:
     def _unjudged(self, request: CheckpointRequest, binding: Binding | None, cause: str) -> Verdict:
         bound = binding or self._leaseless
         config = self._session.config
-        verdict = degraded(request, bound, config.authority, cause, config.rules)
+        verdict = degraded(
+            request, bound, config.authority, cause, config.rules, config.operators_files
+        )
         log.info("check.degraded", call=request.call_id, cause=cause, status=verdict.status)
         return verdict

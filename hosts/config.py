@@ -10,7 +10,7 @@ import platformdirs
 
 from pmcl.bus import Credentials
 from pmcl.contracts import AuthoritySnapshot, Kind, Subject, limits
-from pmcl.judgement import EffectRules
+from pmcl.judgement import EffectRules, OperatorsFiles, spellings_of
 
 __all__ = ["HostConfig"]
 
@@ -51,9 +51,16 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def file(self) -> Path:
         """The file that all processes of this host on this machine share."""
-        home = Path(os.environ.get("PMCL_STATE_DIR") or platformdirs.user_state_path("pmcl"))
-        directory = self.state_dir or home / "hosts"
+        directory = self.state_dir or _state_dir() / "hosts"
         return directory / f"{self.credentials.scope}.{self.credentials.host}.sqlite"
+
+    @property
+    def operators_files(self) -> OperatorsFiles:
+        """Where the operator's files lie, if the sidecar is on this machine; unresolved."""
+        own = self.state_dir
+        folder = own.parent if own is not None and own.name == "hosts" else _state_dir()
+        folders = spellings_of((str(folder),), os.path.expanduser("~"))
+        return OperatorsFiles(folders, f"{self.credentials.scope}.{self.credentials.host}")
 
     @property
     def redaction_key(self) -> bytes:
@@ -63,3 +70,7 @@ class HostConfig(msgspec.Struct, frozen=True, kw_only=True):
     def subject(self, kind: Kind, leaf: str | None = None) -> str:
         """Return the subject on which this host speaks of `kind`."""
         return str(Subject(kind, self.credentials.scope, self.credentials.host, leaf))
+
+
+def _state_dir() -> Path:
+    return Path(os.environ.get("PMCL_STATE_DIR") or platformdirs.user_state_path("pmcl"))

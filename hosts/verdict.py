@@ -18,11 +18,12 @@ from pmcl.contracts import (
 )
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.proposal import Binding
-from pmcl.judgement import EffectRules, classify
+from pmcl.judgement import EffectRules, OperatorsFiles, classify, decides
 
 __all__ = ["Verdict", "answers", "degraded", "judged"]
 
 _NO_RULES = EffectRules()
+_NO_FILES = OperatorsFiles()
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,12 +104,18 @@ def degraded(
     authority: AuthoritySnapshot,
     cause: str,
     rules: EffectRules = _NO_RULES,
+    files: OperatorsFiles = _NO_FILES,
 ) -> Verdict:
     """Return the verdict on a request that nobody judged: it goes on only as a local inspection.
 
-    The host's own authority counts here, since nobody else has looked at it.
+    The host's own authority counts here, since nobody else has looked at it; and what is the
+    operator's stays so.
     """
-    goes_on = _is_inspection(request, rules) and _is_granted(request.tool, authority)
+    goes_on = (
+        _is_inspection(request, rules)
+        and _is_granted(request.tool, authority)
+        and not decides(request, "inspect_local", files, rules)
+    )
     return Verdict(
         status="degraded" if goes_on else "held",
         call_id=request.call_id,

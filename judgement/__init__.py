@@ -23,6 +23,7 @@ from pmcl.judgement.critique import (
     critique_prompt,
     read_critique,
 )
+from pmcl.judgement.deciding import decides
 from pmcl.judgement.effects import (
     Classification,
     Content,
@@ -96,6 +97,7 @@ from pmcl.judgement.open_names import (
     is_open_name,
     redact_outcome,
 )
+from pmcl.judgement.operators_files import OperatorsFiles, spellings_of
 from pmcl.judgement.recalling import Finds, most_telling, rank, words_to_ask, words_to_keep
 from pmcl.judgement.redaction import (
     redact,
@@ -156,6 +158,7 @@ __all__ = [
     "Observed",
     "OpenHold",
     "OpenIntention",
+    "OperatorsFiles",
     "Over",
     "PastFailure",
     "PastRun",
@@ -185,6 +188,7 @@ __all__ = [
     "classify",
     "content_of",
     "critique_prompt",
+    "decides",
     "detector_is_due",
     "enough_runs",
     "fallback_resource",
@@ -221,6 +225,7 @@ __all__ = [
     "riskier",
     "run_counts",
     "score",
+    "spellings_of",
     "step_request",
     "touched_by",
     "tried",

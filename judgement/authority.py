@@ -11,6 +11,7 @@ from pmcl.contracts import AuthoritySnapshot, Effect, Grant, Resource, Tool
 from pmcl.judgement.deciding import decides
 from pmcl.judgement.hostnames import fold_host
 from pmcl.judgement.inputs import Inputs
+from pmcl.judgement.operators_files import OperatorsFiles
 from pmcl.judgement.paths import below
 
 __all__ = [
@@ -40,13 +41,17 @@ def authority_reasons(inputs: Inputs, effect: Effect) -> tuple[str, ...]:
         reasons.append("authority.tool_prohibited")
     if grants[1] == "prohibit":
         reasons.append("authority.effect_prohibited")
-    if effect == "execution" and decides(inputs.request):
+    if decides(inputs.request, effect, _own_files(inputs), inputs.rules):
         reasons.append("authority.operators_own")
     if "approve" in grants:
         reasons.append("authority.approval_required")
     if effect != "inspect_local":
         reasons.extend(_outside(inputs))
     return tuple(reasons)
+
+
+def _own_files(inputs: Inputs) -> OperatorsFiles:
+    return OperatorsFiles(inputs.state_folders, f"{inputs.scope}.{inputs.host}")
 
 
 def lease_lives(inputs: Inputs) -> bool:

@@ -179,6 +179,7 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
         request: sanitized; its ids, hash and generation were checked before.
         rules: the operator's, as far as they are about the request's tools.
         lease_generation: the living generation of the host.
+        state_folders: the sidecar's state folder, in each way to spell it.
         stopped: that an operator's stop was in force.
         resumed: that the generation began after a gap, in which nobody knows what happened.
         resource_keys: keyed digests of the request's resources, never empty; the key of
@@ -210,6 +211,7 @@ class Inputs(Contract, frozen=True, kw_only=True, tag="pmcl/inputs/1"):
     lease_expires_at: int
     resource_keys: tuple[str, ...]
     rules: EffectRules = EffectRules()
+    state_folders: tuple[str, ...] = ()
     stopped: bool = False
     resumed: bool = False
     last_evidence_id: str | None = None

@@ -40,7 +40,7 @@ from pmcl.ops.rules import load_rules
 from pmcl.ops.settings import Settings
 from pmcl.ops.signals.gauges import Sources
 from pmcl.ops.signals.signals import Signals
-from pmcl.ops.state_dir import ledger_key, use_state_dir
+from pmcl.ops.state_dir import ledger_key, state_folders, use_state_dir
 from pmcl.ops.tending import start_tending
 from pmcl.outbox import Relay, RelayConfig, journal
 from pmcl.store import Writer, open_reader, open_writer
@@ -159,7 +159,8 @@ async def _working(
         sources = Sources(settings, reader, writer, relay, relaying, working, lambda: cell.stores)
         signals = Signals(sources, (await writer.run(journal.head)).sequence)
         units = Units(writer, offer=signals.offer, signals=signals)
-        crew = crew_of(settings, cell.registry, (key, rules), units, working)
+        folders = await anyio.to_thread.run_sync(state_folders, settings.state_dir)
+        crew = crew_of(settings, cell.registry, (key, rules, folders), units, working)
         requests = RequestLoop(working, units, commits, crew.requests, _limits(settings), signals)
         await requests.serve(tasks)
         start_tending(tasks, working, crew, cell.admin, signals)

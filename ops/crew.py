@@ -52,12 +52,12 @@ class Crew(msgspec.Struct, frozen=True):
 def crew_of(
     settings: Settings,
     registry: HostRegistry,
-    judging: tuple[LedgerKey, EffectRules],
+    judging: tuple[LedgerKey, EffectRules, tuple[str, ...]],
     units: Units,
     working: Connection,
 ) -> Crew:
     """Return the workers; what they do goes through `units`."""
-    key, rules = judging
+    key, rules, folders = judging
     times = LeaseTimes(ttl_ms=settings.lease_ttl_ms, heartbeat_ms=settings.heartbeat_ms)
     reading = (ObserveWorker(key, registry.allowed_trust), OutcomeWorker())
     streams = tuple(StreamHandler(working, units, worker) for worker in reading)
@@ -73,7 +73,7 @@ def crew_of(
     return Crew(
         units=units,
         requests=(
-            CheckpointWorker(key, rules, critic_use(settings)),
+            CheckpointWorker(key, rules, critic_use(settings), folders),
             ContextWorker(),
             LeaseWorker(key, times),
             OperatorWorker(*operators),

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pmcl.contracts import PmclError
+from pmcl.judgement import spellings_of
 from pmcl.ledger import KEY_BYTES, LedgerKey
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "StateDirInUseError",
     "ledger_key",
     "running_pid",
+    "state_folders",
     "use_state_dir",
 ]
 
@@ -67,6 +69,11 @@ def running_pid(path: Path) -> int | None:
     except BlockingIOError:
         return _pid(path)
     return None
+
+
+def state_folders(path: Path) -> tuple[str, ...]:
+    """Return the directory in each way that a command may spell it, links resolved as well."""
+    return spellings_of((str(path.absolute()), str(path.resolve())), os.path.expanduser("~"))
 
 
 def _lock_file(path: Path) -> Path:

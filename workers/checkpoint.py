@@ -83,6 +83,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[Action, ...]
     salt: bytes
     rules: EffectRules
+    state_folders: tuple[str, ...]
     effect: Effect
     critique: Critique | None
     critic_required: bool
@@ -101,11 +102,16 @@ class CheckpointWorker:
     }
 
     def __init__(
-        self, key: LedgerKey, rules: EffectRules | None = None, critic: CriticUse | None = None
+        self,
+        key: LedgerKey,
+        rules: EffectRules | None = None,
+        critic: CriticUse | None = None,
+        state_folders: tuple[str, ...] = (),
     ) -> None:
         self._key = key
         self._rules = rules or EffectRules()
         self._critic = critic
+        self._state_folders = state_folders
 
     async def prepare(self, incoming: Incoming) -> Proposal:
         """Return the proposal, its hash verified and its secrets redacted once more."""
@@ -130,6 +136,7 @@ class CheckpointWorker:
             steps=steps,
             salt=os.urandom(SALT_BYTES),
             rules=rules,
+            state_folders=self._state_folders,
             effect=effect,
             critique=await self._critique(redacted, effect),
             critic_required=self._critic is not None and self._critic.required,
@@ -195,6 +202,7 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
         now_ms=unit.now_ms,
         request=request,
         rules=proposal.rules,
+        state_folders=proposal.state_folders,
         authority=lease.authority,
         lease_generation=lease.generation,
         stopped=stops.in_force(tx) is not None,

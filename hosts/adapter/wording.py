@@ -43,7 +43,9 @@ _PROFILE: Final = frozenset(
 _FINAL: Final = {
     "authority.approval_denied": "An operator denied exactly this call.",
     "authority.lease_expired": "The session's lease ended meanwhile: make the same call again.",
-    "authority.operators_own": "Only the operator runs this command: tell the user.",
+    "authority.operators_own": (
+        "This belongs to the operator, who alone runs, reads or changes it: tell the user."
+    ),
     "authority.stopped": "An operator stopped everything but local inspections.",
 }
 

@@ -7,6 +7,9 @@ from pmcl.judgement.effects.names import words_of
 from pmcl.judgement.effects.publishing import publishes
 from pmcl.judgement.effects.risk import lasting_longer, reversibility, risk_of, riskier
 from pmcl.judgement.effects.rules import Content, EffectRules, ToolRule
+from pmcl.judgement.effects.runs import Ran, Run, is_readable, runs_in
+from pmcl.judgement.effects.shell import words_inspect
+from pmcl.judgement.effects.targets import written_by
 from pmcl.judgement.effects.touched import Touched, touched_by
 
 __all__ = [
@@ -15,16 +18,22 @@ __all__ = [
     "Content",
     "EffectRules",
     "OwnWork",
+    "Ran",
+    "Run",
     "ToolRule",
     "Touched",
     "classify",
     "content_of",
+    "is_readable",
     "lasting_longer",
     "own_work",
     "publishes",
     "reversibility",
     "risk_of",
     "riskier",
+    "runs_in",
     "touched_by",
+    "words_inspect",
     "words_of",
+    "written_by",
 ]

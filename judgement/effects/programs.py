@@ -21,6 +21,7 @@ __all__ = [
     "is_for_a_shell",
     "literals_in",
     "programs_in",
+    "programs_of",
     "spelled",
 ]
 
@@ -44,6 +45,7 @@ _ANSI_SIGNS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _ansi_escape = re.compile(
     r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|.)", re.DOTALL
 )
+_versioned = re.compile(r"^(node|perl|php|python|ruby)[\d.]+$")
 _quoted_escape = re.compile(r"\\([\"\\$`\n])")
 _literal = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`", re.DOTALL)
 
@@ -57,14 +59,18 @@ class Program(msgspec.Struct, frozen=True):
 
 def programs_in(command: Node) -> Iterator[Program]:
     """Yield the programs that a command is given as words; "" for a script that is missing."""
-    words = [spelled(node) for node in command_nodes(command)]
+    return programs_of([spelled(node) for node in command_nodes(command)])
+
+
+def programs_of(words: Sequence[str]) -> Iterator[Program]:
+    """Yield the programs that stand in the words of a command."""
     named = [text or "" for text in unwrapped([*words])]
     if named and posixpath.basename(named[0]) in _JOINS:
         yield Program(" ".join(named[1:]), is_script=True)
     elif named[:1] == ["trap"]:
         yield Program("".join(named[1:2]), is_script=True)
     for at, word in enumerate(words):
-        name = posixpath.basename(word)
+        name = _versioned.sub(r"\1", posixpath.basename(word))
         if name in _SCRIPT_FLAGS:
             script = _script(words[at + 1 :], _SCRIPT_FLAGS[name])
             yield from () if script is None else (Program(script, is_script=True),)

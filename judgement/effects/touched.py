@@ -5,8 +5,6 @@ tell is left out, and the command stays an execution for other reasons.
 """
 
 import posixpath
-import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -22,6 +20,7 @@ from pmcl.judgement.effects.shell import (
     word_of,
 )
 from pmcl.judgement.effects.targets import operands_of, reached_by, written_by
+from pmcl.judgement.effects.variables import with_known
 
 __all__ = ["Touched", "touched_by"]
 
@@ -34,8 +33,6 @@ _READS: Final = frozenset({"<", "<<<"})
 _SLOW: Final = ("|", "<")
 _SLOW_MAX: Final = 2000
 """The parser takes the square of their number, and looks at no clock meanwhile."""
-_KNOWN_MAX: Final = 64
-_plain_value = re.compile(r"[\w./~-]+")
 
 
 def _never() -> bool:
@@ -119,25 +116,11 @@ def _parsed(script: str, found: _Found) -> Node | None:
     if sum(map(script.count, _SLOW)) > _SLOW_MAX:
         return None
     root = parse_within(script, found.is_over)
-    return root and parse_within(_with_known(script, root), found.is_over)
+    return root and parse_within(with_known(script, root), found.is_over)
 
 
 def _in_order(root: Node) -> list[Node]:
     return sorted(walk(root), key=lambda node: (node.start_byte, -node.end_byte))
-
-
-def _with_known(script: str, root: Node) -> str:
-    """Put values in place of the variables whose only value stands in the script, and home's."""
-    nodes = [node for node in walk(root) if node.type == "variable_assignment"]
-    names = Counter(_text(node).partition("=")[0] for node in nodes)
-    known = {"HOME": "~"}
-    for node in nodes:
-        name, value = _text(node).partition("=")[0], word_of(node.named_children[-1]).text
-        if names[name] == 1 and value and _plain_value.fullmatch(value) is not None:
-            known[name] = value
-    for name, value in [*known.items()][:_KNOWN_MAX]:
-        script = re.sub(rf"\$(?:{re.escape(name)}(?!\w)|\{{{re.escape(name)}\}})", value, script)
-    return script
 
 
 def _redirect(node: Node, found: _Found) -> None:

@@ -158,7 +158,7 @@ async def test_files_are_read_and_written_alike(world: World, installed: Path) -
         call("search_files", path=str(notes), pattern="*.txt"),
         call("read_text_file", path=str(notes / "a.txt"), head=1),
         call("read_text_file", path=str(notes / "none.txt")),
-        call("read_text_file", path=str(world.directory / "state")),
+        call("read_text_file", path=str(world.directory / "elsewhere")),
         call(
             "edit_file", path=str(notes / "a.txt"), edits=[{"oldText": "first", "newText": "1st"}]
         ),

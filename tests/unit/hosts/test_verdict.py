@@ -7,6 +7,7 @@ from pmcl.contracts import AuthoritySnapshot, BusError, BusyError, Effect, Grant
 from pmcl.hosts.asking import degraded_cause
 from pmcl.hosts.proposal import Binding, Proposal, bind
 from pmcl.hosts.verdict import degraded
+from pmcl.judgement import OperatorsFiles
 
 BINDING = Binding(scope="s", host="h", lease_id="", generation=0, salt="ab" * 32)
 GRANTS: tuple[Grant | None, ...] = ("grant", "approve", "prohibit", None)
@@ -33,6 +34,16 @@ def test_only_a_granted_local_inspection_goes_on(
     assert verdict.status in ("degraded", "held")
     assert verdict.reasons == ("degraded.timeout",)
     assert not verdict.passed
+
+
+@pytest.mark.parametrize(("path", "goes_on"), [("/s/keys/a.nk", False), ("/s/notes", True)])
+def test_what_is_the_operators_stays_so_when_nobody_judges(path: str, goes_on: bool) -> None:  # noqa: FBT001 - a case
+    tool = Tool(server="files", name="read_file", definition_hash="0" * 64)
+    authority = AuthoritySnapshot(tools={"*": "grant"}, effects={"inspect_local": "grant"})
+    request = bind(Proposal(goal="g", tool=tool, arguments={"file": path}), BINDING, b"k")
+    files = OperatorsFiles(folders=("/s",))
+    verdict = degraded(request, BINDING, authority, "timeout", files=files)
+    assert (verdict.status == "degraded") == goes_on
 
 
 def test_unknown_bus_trouble_means_nobody_judged() -> None:

@@ -117,6 +117,19 @@ async def test_an_operators_rule_decides_and_is_stored_with_the_verdict(
     assert judge(inputs).evaluation.execution_check == evaluation.execution_check
 
 
+async def test_the_state_folder_is_kept_from_agents_and_stored_with_the_verdict(
+    ledger: Ledger, desk: Desk
+) -> None:
+    desk.checkpoint = CheckpointWorker(ledger.key, state_folders=("/s",))
+    asked = desk.request("read_file", arguments={"file": "/s/keys/operator.nk"})
+    evaluation = await desk.check(asked)
+    assert evaluation.reasons == ("authority.operators_own",)
+    rows = await ledger.rows(
+        "SELECT content FROM payloads WHERE id = :id", id=evaluation.evaluation_id
+    )
+    assert decode(rows[0]["content"], Judged).inputs.state_folders == ("/s",)
+
+
 async def test_a_verdict_never_outlives_its_lease(ledger: Ledger, desk: Desk) -> None:
     ledger.clock.now_ms += TTL_MS - 700
     assert (await desk.check(desk.request("read_file"))).valid_for_ms == 700
