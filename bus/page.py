@@ -24,6 +24,8 @@ __all__ = ["Page", "Place", "StoredMessage", "find_place", "read_page"]
 
 _PAGE_BYTES: Final = 4 * 1024**2
 _LEFT_NS: Final = 5_000_000_000
+_TIME_MAX_MS: Final = 9_214_646_400_000
+"""The beginning of 2262: the server counts nanoseconds in 64 bits, and begins anew behind them."""
 _TAKEN: Final = "409"  # the next message would be more than the bytes of a page
 
 
@@ -134,7 +136,8 @@ def _start(first: int) -> dict[str, Any]:
 
 
 def _start_time(at_ms: int) -> dict[str, Any]:
-    at = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat()
+    within_ms = min(max(at_ms, 0), _TIME_MAX_MS)
+    at = datetime.fromtimestamp(within_ms / 1000, UTC).isoformat()
     return {"deliver_policy": "by_start_time", "opt_start_time": at}
 
 

@@ -108,7 +108,9 @@ async def stored(reader: Reader, evaluation_id: str | None) -> Judged:
     """
     row = await reader.one(_queries.stored, evaluation_id=evaluation_id)
     if row is None:
-        raise LedgerError(f"evaluation {evaluation_id or 'newest'}: not in this ledger")
+        if evaluation_id is None:
+            raise LedgerError("there is no evaluation in this ledger yet")
+        raise LedgerError(f"evaluation {evaluation_id!r} is not in this ledger")
     if row["content"] is None:
         raise LedgerError(f"evaluation {row['evaluation_id']}: its payload is gone")
     return _judged.decode(row["content"])

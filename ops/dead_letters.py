@@ -33,6 +33,7 @@ from pmcl.ops.state_dir import ledger_key
 from pmcl.workers import LETTER_MAX_BYTES
 
 __all__ = [
+    "DeadLetterNotFoundError",
     "LetterView",
     "RedriveReport",
     "Wanted",
@@ -52,6 +53,10 @@ _AT_ONCE: Final = 16
 
 class DeadLetterNotFoundError(PmclError):
     """No dead letter has this number."""
+
+    def __init__(self, sequence: int) -> None:
+        self.sequence = sequence
+        super().__init__(f"there is no dead letter {sequence}: see `pmcl deadletters list`")
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,9 +136,7 @@ async def read_letter(settings: Settings, sequence: int) -> dict[str, Any]:
     async with reach_bus(settings, "admin") as admin:
         async for view, letter in _letters(admin, Wanted(sequence=sequence)):
             return {"letter": view, "content": _content(settings, letter)}
-    raise DeadLetterNotFoundError(
-        f"there is no dead letter {sequence}: see `pmcl deadletters list`"
-    )
+    raise DeadLetterNotFoundError(sequence)
 
 
 def _content(settings: Settings, letter: DeadLetter) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import anyio.to_thread
 import msgspec
 
-from pmcl.contracts import ContractError, IdentityVersion, SetIdentity, convert, schema_of
+from pmcl.contracts import IdentityVersion, PmclError, SetIdentity, convert, schema_of
 from pmcl.ledger import identities
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console, shown_time, shown_whole
@@ -18,13 +18,19 @@ from pmcl.store import open_reader
 __all__ = ["list_identities", "set_identity", "show_identities", "show_identity_set"]
 
 _LISTED_MAX: Final = 16
+_FILE_MAX_BYTES: Final = 1024 * 1024
+
+
+class IdentityFileError(PmclError):
+    """The file cannot be read, or is no TOML; the message names it and says why."""
 
 
 async def set_identity(settings: Settings, scope: str, file: Path) -> IdentityVersion:
     """Return the version that stands: a new one, unless it says what stood before.
 
     Raises:
-        ContractError: the file cannot be read, is no TOML, or does not say what it should.
+        IdentityFileError: the file cannot be read, or is no TOML.
+        ContractError: it does not say what it should.
         RefusedError, BusError, HostError: as `ask_sidecar`.
     """
     told = await anyio.to_thread.run_sync(_read, file)
@@ -39,9 +45,15 @@ async def set_identity(settings: Settings, scope: str, file: Path) -> IdentityVe
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ContractError("file", str(file), "a readable TOML file") from error
+        with file.open("rb") as opened:  # a pipe is read too, but nothing without an end
+            text = opened.read(_FILE_MAX_BYTES + 1)
+        if len(text) > _FILE_MAX_BYTES:
+            raise IdentityFileError(f"{file} has more than {_FILE_MAX_BYTES} bytes")
+        return tomllib.loads(text.decode())
+    except OSError as error:
+        raise IdentityFileError(f"{file}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise IdentityFileError(f"{file}: it is no TOML: {error}") from error
 
 
 async def list_identities(settings: Settings, scope: str) -> dict[str, Any]:

@@ -35,7 +35,8 @@ def load_rules(path: Path | None) -> EffectRules:
     try:
         given = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise SettingsError(f"rules file {path}: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SettingsError(f"rules file {path}: {why}") from error
     for key in given.keys() - {"tools"}:
         raise _unfit(path, key, given[key], "the table tools")
     tools = given.get("tools", {})

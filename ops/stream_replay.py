@@ -23,6 +23,7 @@ from pmcl.contracts import (
 )
 from pmcl.ops.asking import open_operator, operator_label
 from pmcl.ops.console import console, shown_whole
+from pmcl.ops.misuse import MisuseError
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import reach_bus
 from pmcl.ops.settings import Settings
@@ -46,6 +47,13 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     last: int | None = None
     since_ms: int | None = None
     until_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.first is not None and self.last is not None and self.first > self.last:
+            raise MisuseError(f"from is {self.first}, allowed: at most to, which is {self.last}")
+        since_ms, until_ms = self.since_ms, self.until_ms
+        if since_ms is not None and until_ms is not None and since_ms >= until_ms:
+            raise MisuseError("since is not before until: no message lies between them")
 
 
 class ReplayReport(msgspec.Struct, kw_only=True):

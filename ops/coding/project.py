@@ -65,7 +65,8 @@ def read_project(folder: Path) -> Project:
     files = [*_source_files(folder)]
     project = _project(folder.resolve().name, guides, files)
     if project is None:
-        raise ProjectError(f"{folder}: a README of {_README_MIN_CHARS} characters and a source")
+        told = f"it has no README of {_README_MIN_CHARS} characters, or no source"
+        raise ProjectError(f"{folder}: {told if folder.is_dir() else 'it is no folder'}")
     return project
 
 

@@ -5,8 +5,15 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from pmcl.contracts import limits
 from pmcl.ops.commands.groups import Json, StateDir, approvals_app, run, settings_of
 from pmcl.ops.console import console, print_json, shown_time
+
+
+def _check_lifetime(_: Any, lifetime: timedelta | None) -> None:
+    longest = timedelta(milliseconds=limits.APPROVAL_TTL_MAX_MS)
+    if lifetime is not None and not timedelta(milliseconds=1) <= lifetime <= longest:
+        raise ValueError(f"Must be from 1ms to {longest // timedelta(hours=1)}h.")
 
 
 @approvals_app.command(name="list")
@@ -40,7 +47,10 @@ def grant(
     *,
     expires: Annotated[
         timedelta | None,
-        Parameter(help="How long it can be used: 24h at most; default: PMCL_APPROVAL_TTL_MS."),
+        Parameter(
+            validator=_check_lifetime,
+            help="How long it can be used: 24h at most; default: PMCL_APPROVAL_TTL_MS.",
+        ),
     ] = None,
     state_dir: StateDir = None,
     json: Json = False,

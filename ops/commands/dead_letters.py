@@ -75,7 +75,7 @@ def redrive(  # noqa: PLR0913 - each is an option of the command
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
-    from pmcl.ops.dead_letters import RedriveReport, Wanted, show_redriven
+    from pmcl.ops.dead_letters import DeadLetterNotFoundError, RedriveReport, Wanted, show_redriven
     from pmcl.ops.dead_letters import redrive as redrive_letters
 
     settings = settings_of(state_dir=state_dir)
@@ -87,6 +87,8 @@ def redrive(  # noqa: PLR0913 - each is an option of the command
         if report.found:
             print_json(report) if json else show_redriven(report)
         raise
+    if number is not None and not report.found:
+        raise DeadLetterNotFoundError(number)
     print_json(report) if json else show_redriven(report)
     if report.left:
         sys.exit(2)

@@ -1,11 +1,23 @@
 """`pmcl evaluate`: how well the checkpoint does on recorded input."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from pmcl.ops.commands.groups import File, Json, Plot, evaluate_app, run, save_figure, settings_of
+from pmcl.ops.commands.groups import (
+    Count,
+    File,
+    Json,
+    Plot,
+    evaluate_app,
+    run,
+    save_figure,
+    settings_of,
+)
 from pmcl.ops.console import configure_logs, print_json
+from pmcl.ops.misuse import MisuseError
 
 
 @evaluate_app.command
@@ -25,6 +37,7 @@ def traces(
     """
     from pmcl.ops.traces import evaluate_traces, show_report
 
+    _check_named(files)
     configure_logs("error")
     report = run(evaluate_traces, files, revise=revise, resources=resources)
     print_json(report) if json else show_report(report)
@@ -45,13 +58,14 @@ def effects(
     """
     from pmcl.ops.confusion import count_effects, show_confusion
 
+    _check_named(files)
     report = run(count_effects, settings_of(rules=rules), files)
     print_json(report) if json else show_confusion(report)
 
 
 @evaluate_app.command(name="calibration")
 def calibration_trial(
-    *, calls: int = 5000, seed: int = 1, plot: Plot = None, json: Json = False
+    *, calls: Count = 5000, seed: int = 1, plot: Plot = None, json: Json = False
 ) -> None:
     """Let a simulated host with known failure rates ask the real sidecar, and score the forecasts.
 
@@ -73,7 +87,7 @@ def calibration_trial(
 def coding(
     *folders: File,
     installed: Annotated[bool, Parameter(negative=())] = False,
-    sessions: int = 4,
+    sessions: Count = 4,
     seed: int = 1,
     json: Json = False,
 ) -> None:
@@ -95,7 +109,7 @@ def coding(
 
 
 @evaluate_app.command
-def program(*files: File, calls: int = 2000, seed: int = 1, json: Json = False) -> None:
+def program(*files: File, calls: Count = 2000, seed: int = 1, json: Json = False) -> None:
     """Measure mediation, authority, calibration, utility, safety, continuity and privacy.
 
     Args:
@@ -109,3 +123,8 @@ def program(*files: File, calls: int = 2000, seed: int = 1, json: Json = False) 
     configure_logs("error")
     report = run(evaluate_program, files, ProgramConfig(calls=calls, seed=seed))
     print_json(report) if json else show_program(report)
+
+
+def _check_named(files: Sequence[Path]) -> None:
+    if not files:
+        raise MisuseError("no file is named, allowed: one or more of recorded traces")

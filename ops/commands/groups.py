@@ -105,7 +105,9 @@ StateDir = Annotated[
 Json = Annotated[bool, Parameter(name="--json", negative=(), help="One line of JSON.")]
 Number = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=_NUMBER_MAX))]
 Count = Annotated[int, Parameter(validator=validators.Number(gte=1, lte=_COUNT_MAX))]
-Rate = Annotated[float | None, Parameter(validator=validators.Number(gte=_RATE_MIN))]
+Rate = Annotated[
+    float | None, Parameter(validator=validators.Number(gte=_RATE_MIN, lte=_COUNT_MAX))
+]
 DryRun = Annotated[bool, Parameter(name="--dry-run", negative=())]
 
 Plot = Annotated[File | None, Parameter(help="Write the reliability diagram here, as PNG.")]

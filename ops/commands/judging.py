@@ -2,6 +2,7 @@
 
 import sys
 
+from pmcl.contracts import Effect
 from pmcl.ops.commands.groups import (
     Json,
     Name,
@@ -36,7 +37,7 @@ def judge(evaluation: str | None = None, *, state_dir: StateDir = None, json: Js
 def calibration(
     *,
     scope: Name | None = None,
-    effect: str | None = None,
+    effect: Effect | None = None,
     plot: Plot = None,
     state_dir: StateDir = None,
     json: Json = False,

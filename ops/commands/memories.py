@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from pmcl.contracts import ItemKind
 from pmcl.ops.commands.groups import (
     File,
     Json,
@@ -22,7 +23,7 @@ def list_(
     what: Literal["changes", "items", "rejected"] = "items",
     *,
     scope: Name | None = None,
-    kind: str | None = None,
+    kind: ItemKind | None = None,
     ended: bool = False,
     state_dir: StateDir = None,
     json: Json = False,
@@ -32,7 +33,7 @@ def list_(
     Args:
         what: Items, changes of the self-model that wait, or what was rejected.
         scope: Of this scope alone.
-        kind: Of this kind alone: belief, intention, lesson, memory, recommendation, working_state.
+        kind: Of this kind alone.
         ended: Items that count no longer as well.
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.

@@ -85,7 +85,7 @@ def _ms(moment: Moment) -> int | None:
         case None:
             return None
         case timedelta():
-            at = datetime.now(UTC) - moment
+            return int((datetime.now(UTC).timestamp() - moment.total_seconds()) * 1000)
         case datetime(tzinfo=None):
             at = moment.replace(tzinfo=UTC)
         case _:

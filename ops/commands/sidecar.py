@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from pmcl.ops.commands.groups import File, Json, StateDir, app, run, settings_of
 from pmcl.ops.console import configure_logs, print_json
+from pmcl.ops.misuse import MisuseError
 
 
 @app.command
@@ -72,6 +73,8 @@ def doctor(
     """
     from pmcl.ops.doctor import examine, show_findings
 
+    if project is not None and not project.is_dir():
+        raise MisuseError(f"project is {str(project)!r}, allowed: a folder")
     report = run(examine, settings_of(state_dir=state_dir), project or Path.cwd())
     print_json(report) if json else show_findings(report)
     if not report["ok"]:

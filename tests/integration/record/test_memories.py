@@ -10,6 +10,7 @@ from pmcl.contracts import (
     ContractError,
     LedgerError,
     MemoryProposed,
+    PmclError,
     Proposed,
     Reflection,
     SelfModelProposed,
@@ -187,7 +188,10 @@ async def test_an_operator_takes_back_what_was_derived(
 
 
 async def test_an_operator_configures_who_agents_are(office: Office, tmp_path: Path) -> None:
-    file = tmp_path / "identity.toml"
+    file, garbled = tmp_path / "identity.toml", tmp_path / "garbled.toml"
+    garbled.write_text("[name")
+    large = tmp_path / "large.toml"
+    large.write_bytes(b"#" * (1024 * 1024 + 1))
     file.write_text('name = "Aura"\ntext = "keeps the notes"\nideal_self = ["exact"]\n')
     async with office.sidecar():
         for version in (1, 1):
@@ -197,6 +201,14 @@ async def test_an_operator_configures_who_agents_are(office: Office, tmp_path: P
         file.write_text('title = "Aura"\n')
         with pytest.raises(ContractError):
             await set_identity(office.settings, "s", file)
+        for path, told in (
+            (tmp_path / "nowhere", "No such file"),
+            (tmp_path, "Is a directory"),
+            (large, "has more than 1048576 bytes"),
+            (garbled, "it is no TOML: Expected"),
+        ):
+            with pytest.raises(PmclError, match=f"{path}:? .*{told}"):
+                await set_identity(office.settings, "s", path)
         async with office.host() as host:
             found = (await host.context()).identity
             assert found is not None

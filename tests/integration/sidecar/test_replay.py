@@ -35,6 +35,11 @@ async def observed(plain: PlainHost, count: int, **changes: Any) -> list[int]:
     return [ack["seq"] for ack in acks]
 
 
+_YEAR_1_MS = -62_135_596_800_000
+_YEAR_9999_MS = 253_370_764_800_000
+"""Both are out of what the server can count in nanoseconds."""
+
+
 def of(plain: PlainHost, **bounds: Any) -> Stretch:
     return Stretch(selection=Selection(scope=plain.scope), **bounds)
 
@@ -135,6 +140,14 @@ async def test_sequence_time_host_and_worker_bound_it(
     ):
         report = await replayed(room, Stretch(selection=selection))
         assert (report.messages, report.repeats) == (found, found)
+    for far_ms, side, messages in (
+        (_YEAR_9999_MS, "since_ms", 0),
+        (_YEAR_9999_MS, "until_ms", 9),
+        (_YEAR_1_MS, "since_ms", 9),
+        (_YEAR_1_MS, "until_ms", 0),
+    ):
+        report = await replayed(room, of(plain, **{side: far_ms}))
+        assert report.messages == messages, (far_ms, side)
     with pytest.raises(ContractError, match="observe, outcome"):
         await replayed(room, Stretch(selection=Selection(worker="relay")))
 

@@ -95,6 +95,13 @@ async def test_ordinary_work_passes_and_injections_are_held(folder: Path) -> Non
     assert rows["injected"]["by"] == {}
 
 
+def test_a_folder_that_is_no_project_is_told_why(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match=f"{tmp_path}: it has no README of 400 characters"):
+        read_project(tmp_path)
+    with pytest.raises(ProjectError, match="nowhere: it is no folder"):
+        read_project(tmp_path / "nowhere")
+
+
 @pytest.mark.anyio
 async def test_without_a_project_nothing_is_evaluated() -> None:
     with pytest.raises(ProjectError, match="--installed"):
