@@ -1,82 +1,204 @@
 """Commands that hand work over to others: what is pushed, released or deployed is out of hand.
 
-A row says which operands of a program do so. Only words that stand there plainly are read: this
-asks for the user's word where a command can be read, it clears none. Source: the manuals of these
-programs.
+Each command that a script runs is looked at, wherever it stands. This asks for the user's word
+where a command can be read, it clears none.
 """
 
+import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
-from tree_sitter import Node
-
-from pmcl.judgement.effects.programs import programs_in
-from pmcl.judgement.effects.script_files import name_and_rest
-from pmcl.judgement.effects.shell import SCRIPT_MAX_BYTES, parse, walk
+from pmcl.judgement.effects.programs import INTERPRETERS
+from pmcl.judgement.effects.publishers import (
+    ALWAYS,
+    BY_VERB,
+    COPIERS,
+    DRY,
+    PHRASES,
+    READING,
+    RUN_TASKS,
+    SENDERS,
+    TASK_RUNNERS,
+    VALUED,
+    VERBS,
+)
+from pmcl.judgement.effects.runs import Run, runs_in
 
 __all__ = ["publishes"]
-
-_NESTED_MAX: Final = 3
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_HOSTED: Final = frozenset(
-    f"{thing} {verb}"
-    for thing in _words("gist issue mr pr release repo")
-    for verb in _words("close comment create delete edit merge ready reopen review upload")
+_TASKS: Final = _words("deploy publish push release rollout ship upload")
+_STAYS: Final = _words(
+    "assemble build bundle changelog check checks debug dry lint local log note notes pre preview "
+    "test tests"
 )
-_PACKAGES: Final = _words("publish unpublish")
-_TASKS: Final = _words("deploy publish push release")
-_PUBLISHERS: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(_words("bun cargo flit hatch npm pnpm poetry uv yarn"), _PACKAGES),
-    **dict.fromkeys(_words("buildah docker gem podman skopeo"), _words("copy push")),
-    **dict.fromkeys(_words("ansible-playbook sendmail"), frozenset()),
-    **dict.fromkeys(_words("pulumi terraform tofu"), _words("apply destroy up")),
-    **dict.fromkeys(_words("eb fly flyctl netlify railway serverless vercel"), _words("deploy up")),
-    **dict.fromkeys(_words("gh glab"), _HOSTED),
-    **dict.fromkeys(_words("just make rake task"), _TASKS),
-    "git": _words("push send-email"),
-    "helm": _words("delete install push rollback uninstall upgrade"),
-    "kubectl": _words("apply create delete patch replace scale set"),
-    "twine": _words("upload"),
-}
-"""Programs, and the one or two first operands with which they publish; none where any run does."""
-_WITH_VALUE: Final = _words("-C -R -c -n --context --kubeconfig --namespace --prefix --repo")
+"""Beside one of `_TASKS` they make something else of a name: `release-notes`, `test:push`."""
+_MANAGERS: Final = _words("manage.py setup.py")
+_PACKAGE_MANAGERS: Final = _words("bun cargo deno go hatch npm pdm pnpm yarn")
+_BODIES: Final = _words(
+    "--body-data --body-file --data --data-ascii --data-binary --data-raw --data-urlencode --form "
+    "--form-string --json --post-data --post-file --upload-file"
+)
+_COPIES: Final = _words("copy copyto cp del delete mirror move moveto mv purge put rm rsync sync")
+_METHODS: Final = _words("DELETE PATCH POST PUT")
+_FIELDS: Final = _words("-f -F --field --raw-field --input")
+_NO_READING: Final = _words("--help --version -h")
+_OUTWARD: Final = "/dev/tcp/", "/dev/udp/"
+_token = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_script_name = re.compile(r"(?:\A|/)([\w.:-]+?)(?:\.(?:bash|js|mjs|php|pl|ps1|py|rb|sh|ts))?\Z")
+_curl_body = re.compile(r"-[fgikLNsSv]*(?:[dFT]|X(?:DELETE|PATCH|POST|PUT)\b)")
+_here = re.compile(
+    r"(?:\w+://)?(?:[^/@]*@)?(?:[\w.-]*localhost|host\.docker\.internal|127\.[\d.]+|0\.0\.0\.0|"
+    r"\[::1\])(?:[:/?]|\Z)"
+)
+_socket = re.compile(r"(?:tcp|udp|openssl)\w*:(?!localhost|127\.)", re.IGNORECASE)
+_remote = re.compile(r"(?:rsync|s3|gs|ssh|sftp)://|(?:[^/:@\s]+@)?[\w.-]+:(?!//)|\[[0-9a-f:]+\]:")
 
 
 def publishes(script: str) -> bool:
     """Return whether one of the commands of a script hands work over to others; never raises."""
-    return _reads(script, _NESTED_MAX)
+    ran = runs_in(script)
+    return any(map(_hands_over, ran.runs)) or any(path.startswith(_OUTWARD) for path in ran.written)
 
 
-def _reads(script: str, nested: int) -> bool:
-    data = script.encode("utf-8", "replace")
-    if nested == 0 or len(data) > SCRIPT_MAX_BYTES:
+def _hands_over(run: Run) -> bool:
+    if not _NO_READING.isdisjoint(run.rest[-1:]) or _is_dry(run):
         return False
-    commands = [node for node in walk(parse(data.decode())) if node.type == "command"]
-    return any(_hands_over(node) or _runs_one(node, nested) for node in commands)
+    if run.name in ALWAYS:
+        return True
+    operands = _operands(run.rest)
+    first = (*operands[:1], " ".join(operands[:2]))
+    if not PHRASES.get(run.name, frozenset()).isdisjoint(first):
+        return True
+    return (
+        _by_verb(run, operands)
+        or _sends(run)
+        or _copies_away(run, operands)
+        or _by_flag(run)
+        or _runs_task(run, operands)
+    )
 
 
-def _runs_one(command: Node, nested: int) -> bool:
-    inner = [program.text for program in programs_in(command) if program.is_script]
-    return any(_reads(script, nested - 1) for script in inner)
-
-
-def _hands_over(command: Node) -> bool:
-    name, rest = name_and_rest(command)
-    first = _PUBLISHERS.get(name)
-    if first is None:
+def _is_dry(run: Run) -> bool:
+    """Return whether a program says what it would do; a task's own program may take no heed."""
+    if run.name in _PACKAGE_MANAGERS and not RUN_TASKS.isdisjoint(run.rest):
         return False
-    operands = _operands([word or "" for word in rest])
-    return not first or not first.isdisjoint((*operands[:1], " ".join(operands[:2])))
+    flags = DRY.get(run.name, frozenset())
+    for word in run.rest:
+        flag, _, value = word.partition("=")
+        if flag in flags and value not in ("0", "false", "no", "none"):
+            return True
+        bundled = word[:1] == "-" and word[1:].isalpha() and "n" in word
+        if bundled and "-n" in flags and run.name == "rsync":
+            return True
+    return False
 
 
-def _operands(words: list[str]) -> list[str]:
-    operands, skipped = [], False
+def _by_verb(run: Run, operands: Sequence[str]) -> bool:
+    if run.name not in BY_VERB:
+        return False
+    if not operands:
+        return run.name in ("now", "vercel")  # alone they deploy
+    heads = [re.split(r"[-:]", word)[0] for word in operands[:4]]
+    return READING.isdisjoint(heads) and not VERBS.isdisjoint(heads)
+
+
+def _sends(run: Run) -> bool:
+    """Return whether a program sends something to another machine, or somebody."""
+    if run.name not in SENDERS:
+        return False
+    if run.name in ("mail", "mailx", "mutt"):
+        return bool(run.rest)
+    if run.name == "socat":
+        return any(map(_socket.match, run.rest))
+    words = [word for word in run.rest if not word.startswith("-")]
+    if run.name in ("nc", "ncat", "netcat"):
+        listens = any(word[:1] == "-" and not {"l", "z"}.isdisjoint(word) for word in run.rest)
+        return bool(words) and not listens and not any(map(_here.match, words))
+    return _has_body(run) and not any(map(_here.match, words))
+
+
+def _has_body(run: Run) -> bool:
+    """Return whether an HTTP client sends a body, or has a method that changes something."""
+    if not _METHODS.isdisjoint(run.rest):
+        return True
+    if not {"-G", "--get"}.isdisjoint(run.rest):
+        return False
+    pairs = [word.partition("=") for word in run.rest]
+    if any(flag in _BODIES or value in _METHODS for flag, _, value in pairs):
+        return True
+    return run.name == "curl" and any(map(_curl_body.match, run.rest))
+
+
+def _copies_away(run: Run, operands: Sequence[str]) -> bool:
+    if run.name not in COPIERS or not operands:
+        return False
+    if run.name not in ("rsync", "scp") and _COPIES.isdisjoint(operands[:2]):
+        return False
+    if run.name == "mc":
+        return operands[-1][:1] not in ("/", ".")
+    return _remote.match(operands[-1]) is not None
+
+
+def _by_flag(run: Run) -> bool:
+    if run.name == "gh" and run.rest[:1] == ("api",):
+        words = run.rest
+        changes = not _METHODS.isdisjoint(words) or any(word[2:] in _METHODS for word in words)
+        fields = not _FIELDS.isdisjoint(words) and "GET" not in words
+        reads = "graphql" in words and not any("mutation" in word for word in words)
+        return changes or (fields and not reads)
+    if run.name == "git" and any("alias." in word for word in run.rest):
+        return any("push" in word for word in run.rest)
+    return run.name in ("docker", "podman") and "--push" in run.rest
+
+
+def _runs_task(run: Run, operands: Sequence[str]) -> bool:
+    """Return whether a task or a script is run whose name says that it publishes."""
+    if run.name in TASK_RUNNERS:
+        tasks = [word for word in operands if "=" not in word]
+        if run.name.startswith("gradle"):
+            tasks = [word.rpartition(":")[2] for word in tasks]
+        return any(map(_says_so, tasks))
+    if run.name in _PACKAGE_MANAGERS:
+        behind = [word for before, word in pairwise(run.rest) if before in RUN_TASKS]
+        named = [word.rpartition("/")[2] for word in behind if word[:1] != "-"]
+        named += operands[:1] if run.name in ("bun", "pnpm", "yarn") else []
+        return any(map(_says_so, named))
+    if run.name in INTERPRETERS:
+        return any(map(_is_script, operands[:1])) or _is_managed(operands)
+    return _is_script(run.path) and (not run.guessed or "/" in run.path or "." in run.path)
+
+
+def _is_managed(operands: Sequence[str]) -> bool:
+    """Return whether a project's own program is told to do so: `manage.py deploy`."""
+    program = operands[0].rpartition("/")[2] if operands else ""
+    return program in _MANAGERS and any(map(_says_so, operands[1:]))
+
+
+def _is_script(path: str) -> bool:
+    found = _script_name.search(path)
+    return found is not None and _says_so(found[1])
+
+
+def _says_so(name: str) -> bool:
+    tokens = [token.lower() for token in _token.findall(name)]
+    if not tokens or not _STAYS.isdisjoint(tokens):
+        return False
+    return tokens[0] in _TASKS or tokens[-1] in _TASKS
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    operands: list[str] = []
+    skipped = False
     for word in words:
-        if not skipped and not word.startswith("-"):
+        if word == "--":
+            break
+        if not skipped and not word.startswith(("-", "+")):
             operands.append(word)
-        skipped = word in _WITH_VALUE and not skipped
+        skipped = word in VALUED and not skipped
     return operands

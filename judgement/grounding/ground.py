@@ -81,8 +81,8 @@ def ground(
         licence = "licensed"
     own = _is_own_work(written, values, commands, texts)
     licence = "licensed" if own and licence == "unlicensed" else licence
-    if licence == "licensed" and not _may_leave(values, texts, known):
-        licence = "unlicensed"
+    if _hands_over(values):
+        licence = "licensed" if _may_leave(texts, known) else "unlicensed"
     is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
         licence=licence,
@@ -142,15 +142,17 @@ def _standing(said: Sequence[Observed], call: Asked, values: Sequence[Value]) ->
     return len(said)
 
 
-def _may_leave(values: Sequence[Value], texts: Texts, said: Sequence[Observed]) -> bool:
-    """Return whether no command hands work to others, or the user spoke of doing so.
+def _hands_over(values: Sequence[Value]) -> bool:
+    """Return whether one of the commands hands work to others."""
+    return any(publishes(value.text) for value in values if value.kind == "command")
+
+
+def _may_leave(texts: Texts, said: Sequence[Observed]) -> bool:
+    """Return whether the user wants work handed to others.
 
     A shell's name tells nothing of what it runs, so whatever is asked for would license this too.
     """
-    scripts = [value.text for value in values if value.kind == "command"]
-    if texts.delegated or not any(map(publishes, scripts)):
-        return True
-    return asks_to_publish(*[item.excerpt.instructions for item in said])
+    return texts.delegated or asks_to_publish(*[item.excerpt.instructions for item in said])
 
 
 def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:
