@@ -41,7 +41,8 @@ _VERBS: Final[dict[str, str]] = {
         "switch sync toggle transfer translate troubleshoot turn undo unlock unmute unpin update "
         "upgrade upsize use work reassign reject refactor implement clean convert control "
         "tidy simplify streamline polish shrink split extract inline deduplicate "
-        "adopt blend combine embed employ incorporate inject integrate introduce leverage utilize"
+        "adopt blend combine embed employ incorporate inject integrate introduce leverage utilize "
+        "bisect rebase squash stash"
     ),
     "delete": (
         "abort block cancel clear close deactivate decline delete disable "

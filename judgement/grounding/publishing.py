@@ -16,8 +16,8 @@ __all__ = ["asks_to_publish"]
 
 _VERB: Final = (
     r"(?:(?:re|un|force[- ]?)?(?:push|publish|deploy|release)|ship|submit|upload|merge|promote|"
-    r"post|send|share|announce|provision|roll (?:\w+ ){0,2}?(?:out|back)|rollout|go live|mirror|"
-    r"land|cut|rsync|scp|scale)"
+    r"post|send|share|announce|(?:e-?)?mail|provision|roll (?:\w+ ){0,2}?(?:out|back)|rollout|"
+    r"go live|mirror|land|cut|rsync|scp|scale)"
 )
 _DONE: Final = (
     r"(?:pushed|published|deployed|released|shipped|submitted|uploaded|merged|promoted|rolled out)"
@@ -93,12 +93,19 @@ _out = re.compile(
 _running = re.compile(
     r"\b(?:apply|restart|provision|scale|destroy|tear down|drain|upgrade|install|delete|create|"
     rf"patch|set|update|remove)\b(?: \S+){{0,5}}? {_RUNNING}\b|"
-    r"\b(?:with|using|run) (?:kubectl|helm|terraform|ansible)"
+    r"\b(?:with|using|run|use|execute|via|try) (?:ansible|aws|curl|gcloud|helm|kubectl|rsync|scp|"
+    r"sftp|ssh|terraform|twine|wget)\b|"
+    r"\b(?:call|hit|post|put|patch|request|trigger)\b(?: \S+){0,5}? "
+    r"(?:api|endpoint|webhooks?|urls?)\b"
 )
 _in_other_words = re.compile(
     r"\b(?:haz|fais|bitte) (?:\w+ ){0,2}?push\b|\bpush (?:\w+ ){0,3}?(?:bitte|jetzt)\b|"
     rf"(?:^|\b(?:bitte|dann|und|jetzt|haz|fais|et|y) (?:\w+ ){{0,4}}?)(?:{_GERMAN}|{_ROMANCE})\b|"
     rf"\b(?:{_GERMAN}|{_ROMANCE}) (?:\w+ ){{0,3}}?(?:bitte|jetzt)\b|{_CJK}"
+)
+_still_to_do = re.compile(
+    rf"\b(?:not|\w+n't) (?:\w+ ){{0,3}}?{_DONE}\b.*\b(?:please|so|now|then|go ahead and) do"
+    r"(?: (?:it|so|that|this))?(?: (?:now|please))?\W*$"
 )
 _outright: Final = (_verb, _to_be_done, _in_other_words)
 _wishes: Final = (*_outright, _making, _moving, _out, _running)
@@ -152,6 +159,8 @@ def _wants(text: str, wishes: Sequence[re.Pattern[str]]) -> bool:
         return False
     if text.endswith("?") and _polite.search(text) is None:
         return False
+    if _still_to_do.search(text) is not None:
+        return True
     return any(says_yes and _is_wish(part, wishes) for part, says_yes in parts_of(text, more=_NO))
 
 

@@ -79,6 +79,9 @@ _IDIOMS: Final = (
     (re.compile(r"\bget rid of\b|\bcall off\b"), "cancel"),
     (re.compile(r"\bno longer (?:need|want)\w*\b"), "cancel"),
     (re.compile(r"\bmoney back\b"), "refund money"),
+    (re.compile(r"\bcherry[- ]?pick(?=s?\b|ing\b)"), "apply"),
+    (re.compile(r"\broll (?:\w+ ){0,3}?out\b|\bship (?=it|them|this|that)\b"), "deploy "),
+    (re.compile(r"\bbring (?:\w+ ){0,2}?up\b"), "start"),
 )
 _CODE: Final = r"(?:block|code|excerpt|line|section|snippet)s?"
 _next_code = re.compile(

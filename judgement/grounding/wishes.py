@@ -31,7 +31,8 @@ _permits: Final = re.compile(
 _question: Final = re.compile(
     r"^(?:(?:and|but|hey|hi|hello|also|so|then|ok|okay|sorry|well)[ ,]+)*"
     r"(?:(?:did|does|was|were|had|why|who|whose|whom)\b|"
-    r"(?:do|have|has) (?:you|we|they|i|he|she|it|the|anybody|anyone|somebody|someone)\b|"
+    r"(?:do|have|has) the\b(?=.*\?$)|(?:should|must) \w+\b(?!.*\bplease\b)(?=.*\?$)|"
+    r"(?:do|have|has) (?:you|we|they|i|he|she|it|anybody|anyone|somebody|someone)\b|"
     r"(?:what|when|where|which|is|are)\b(?=.*\?$))"
 )
 _wish_too: Final = re.compile(
@@ -46,11 +47,22 @@ _reported: Final = re.compile(
     r"\b(?:the|my|our|your|this|that|an?) (?:\w+ ){1,6}?(?:failed|broke|bounced)\b"
 )
 _part: Final = re.compile(r"[,;:()]|\s[-\u2014]+\s|\b(?:but|then|instead|otherwise|however)\b")
+_all_but: Final = re.compile(r"\b(anything|everything|all)(?: else)? but\b")
+_only: Final = re.compile(r"\bnothing (?:else )?(?:but|except|more than)\b")
 _NO: Final = (
     r"(?:(?:do|must|should|shall|may|need)(?: not|n't)|dont|never|neither|nor|without|avoid\w*|"
-    r"refrain\w*|no need|instead of|rather than)"
+    r"refrain\w*|no need|instead of|rather than|(?:under|in) no (?:circumstances?|case|event)|"
+    r"on no account|by no means|at no (?:point|time)|hold(?:ing)? off|"
+    r"except(?! (?:if|that|when)\b)|"
+    r"(?=(?!(?:am|are|be|been|find|found|had|has|have|is|know|knows|was|were)\b)\w+ "
+    r"(?:nothing|none of (?:it|them|this|that))\b(?! (?:but|else|except|more)\b))|"
+    r"(?=i(?:'ll|'m going to| will| am going to| can| would rather|'d rather) [^,;]{0,60}?"
+    r"\b(?:by hand|myself|on my own)\b)|(?=leave (?:\w+ ){1,5}?to me\b))"
 )
-"""What tells somebody not to; that a program does not do something is no refusal."""
+"""What tells somebody not to; that a program does not do something is no refusal.
+
+What is ahead only counts as well: `push nothing`, `I'll push it myself`, `leave the push to me`.
+"""
 _YET: Final = r"(?! (?:only|just|least|forget|hesitate|fail|miss|mind|wait to|be afraid)\b)"
 _negated: Final = re.compile(rf"\b(?<!why ){_NO}\b{_YET}")
 _no_in_other_words: Final = re.compile(
@@ -74,7 +86,7 @@ def wanted(sentences: Sequence[Sentence]) -> list[Sentence]:
 def refused(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Return what the sentences refuse, each with the kinds of action and of thing in it."""
     return [
-        _read(_negated.sub("to", text))
+        _read(_negated.sub(" to ", text))
         for one in sentences
         for text, says_yes in parts_of(one.text)
         if not says_yes
@@ -90,7 +102,7 @@ def parts_of(text: str, more: str = "") -> Iterator[tuple[str, bool]]:
     """
     negated = re.compile(rf"{_negated.pattern}|(?<!why )(?:{more}){_YET}") if more else _negated
     goes_on = ""
-    for part in _part.split(text):
+    for part in _part.split(_plainly(text)):
         found = None if _conditional.match(part) else negated.search(part)
         if found is None and not (goes_on and (_listed.match(part) or goes_on == "open")):
             goes_on = ""
@@ -115,6 +127,11 @@ def says_no(folded: str) -> bool:
     """Return whether words that may be in another language hold a refusal, or tell of the past."""
     found = _negated.search(folded) or _no_in_other_words.search(folded)
     return found is not None
+
+
+def _plainly(text: str) -> str:
+    """Return a text without the `but` that parts nothing: `all but that`, `nothing but that`."""
+    return _all_but.sub(r"\1 except", _only.sub("only", text))
 
 
 def _wanted(sentence: Sentence) -> Sentence:

@@ -122,6 +122,7 @@ def test_a_command_out_of_untrusted_text_is_copied(grounded: Any) -> None:
         ("Fix the rounding bug.", "unlicensed"),
         ("Fix the rounding bug and push it.", "licensed"),
         ("Fix the rounding bug, then open a PR.", "licensed"),
+        ("Ship it.", "licensed"),
         ("Fix the rounding bug, but don't push yet.", "unlicensed"),
         ("Do the tasks on my list.", "licensed"),
     ],
