@@ -121,10 +121,15 @@ def _reaches(run: Run, word: str, files: OperatorsFiles) -> bool:
             return True
         if holds_hook(path) and _changes(run, word):
             return True
-        gone = run.name in _REMOVES and path
+        gone = run.name in _REMOVES and path and not _is_target(run, word)
         if gone and (posixpath.basename(path) in HOOK_FOLDERS or files.lie_below(path)):
             return True
     return False
+
+
+def _is_target(run: Run, word: str) -> bool:
+    """Return whether a word is where something is moved to."""
+    return run.name == "mv" and word == run.rest[-1]
 
 
 def _changes(run: Run, word: str) -> bool:

@@ -118,6 +118,7 @@ def test_no_command_reads_or_changes_the_sidecars_files(command: str, reasons: A
         "git checkout HEAD~3 -- .codex/hooks.json",
         "python -c \"open('.gemini/settings.json', 'w')\"",
         "mv .claude .claude.off",
+        "rm -rf .codex",
     ],
 )
 def test_no_command_changes_the_settings_with_the_hook(command: str, reasons: Any) -> None:
@@ -186,6 +187,8 @@ def test_a_path_counts_also_where_no_resource_was_resolved(reasons: Any) -> None
         "cat ~/.local/state/other/keys/a",
         "sqlite3 ledger.sqlite .tables",
         "rm -rf build",
+        "mv notes.txt ~",
+        "mv a.md .claude",
         "cat .claude/settings.json",
         "git add .claude/settings.json",
         "cp .claude/settings.json /tmp/x",
