@@ -32,6 +32,7 @@ _marks = re.compile(
 _names = re.compile(r"pmcl|nats|claude|codex|gemini|\.nk", re.IGNORECASE)
 _between = re.compile(r"[\n;|&]+")
 _PARTS_MAX_CHARS: Final = 4096
+_PATH_MAX_CHARS: Final = 4096
 _quotes = str.maketrans("", "", "'\"\\\n")
 
 
@@ -49,7 +50,9 @@ def decides(
         return True
     writes = effect in _CHANGING and not scripts
     return (writes and any(map(holds_hook, paths))) or any(
-        files.hold(text) for _, text in _texts("", request.arguments, _DEEPEST) if "\n" not in text
+        files.hold(text)
+        for _, text in _texts("", request.arguments, _DEEPEST)
+        if len(text) <= _PATH_MAX_CHARS and "\n" not in text
     )
 
 

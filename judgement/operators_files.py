@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 import msgspec
 
@@ -54,7 +55,7 @@ class OperatorsFiles(msgspec.Struct, frozen=True):
             len(parts) <= len(state) and _fits(state, parts) for state in self._folders()
         )
 
-    def _folders(self) -> list[list[str]]:
+    def _folders(self) -> list[tuple[str, ...]]:
         return [*map(_parts, self.folders)]
 
     def _is_of_host(self, name: str) -> bool:
@@ -75,8 +76,9 @@ def holds_hook(path: str) -> bool:
     return "/".join(_parts(path)[-2:]).lower() in HOOK_SETTINGS
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in posixpath.normpath(path).split("/") if part not in ("", ".")]
+@lru_cache(maxsize=1024)
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in posixpath.normpath(path).split("/") if part not in ("", "."))
 
 
 def _fits(known: Sequence[str], parts: Sequence[str]) -> bool:
