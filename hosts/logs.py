@@ -13,5 +13,6 @@ def keep_logs_off_stdout() -> None:
     if not structlog.is_configured():
         structlog.configure(
             wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-            logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+            # Looked up line by line: who exchanges it for a while may close what stood in for it.
+            logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         )

@@ -28,3 +28,11 @@ def test_a_program_that_configured_structlog_keeps_its_own_way() -> None:
     stdout, stderr = _output("structlog.configure()")
     assert "host.chats" in stdout
     assert stderr == ""
+
+
+def test_what_stood_in_for_standard_error_may_be_closed() -> None:
+    exchanged = "import io, sys; kept, sys.stderr = sys.stderr, io.StringIO()"
+    given_back = "sys.stderr.close(); sys.stderr = kept"
+    stdout, stderr = _output(f"{exchanged}; keep_logs_off_stdout(); {given_back}")
+    assert stdout == ""
+    assert "host.warns" in stderr
