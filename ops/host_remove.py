@@ -31,6 +31,9 @@ _LOOK_S: Final = 0.05
 async def remove_host(settings: Settings, scope: str, host: str) -> Path | None:
     """No connection is opened with the host's key; one that is open is closed.
 
+    A server of the operator's own (`server_url`) lets the key in until it has loaded its
+    configuration again, which is written here; only the operator can tell it to.
+
     Its lease ends by itself, and its name may be registered again, under another key. Credentials
     of the key in the state directory are removed, since hooks and guards take the host to be there
     by them; the profile stays.
@@ -52,13 +55,16 @@ async def remove_host(settings: Settings, scope: str, host: str) -> Path | None:
     config = ServerConfig(state_dir=settings.state_dir / "nats")
     monitor_url = (await anyio.to_thread.run_sync(prepare_server, config, keyring)).monitor_url
     pid = running_pid(settings.state_dir)
-    before = None if pid is None else await _loaded_at(monitor_url)
+    embedded = pid is not None and settings.server_url is None
+    before = await _loaded_at(monitor_url) if embedded else None
     await anyio.to_thread.run_sync(keyring.remove_host, scope, host)
+    await anyio.to_thread.run_sync(prepare_server, config, keyring)
+    if pid is not None:
+        os.kill(pid, signal.SIGHUP)
     path = credentials_of(settings, scope, host)
-    if pid is None or settings.server_url is not None:
-        return await anyio.to_thread.run_sync(_dropped, path, entry.nkey)
-    os.kill(pid, signal.SIGHUP)
     dropped = await anyio.to_thread.run_sync(_dropped, path, entry.nkey)
+    if not embedded:
+        return dropped
     with anyio.move_on_after(_TAKEN_S):
         while await _loaded_at(monitor_url) == before:  # noqa: ASYNC110 - a foreign process
             await anyio.sleep(_LOOK_S)

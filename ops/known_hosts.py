@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from pmcl.bus import ServerConfig
 from pmcl.contracts import PmclError
 from pmcl.hosts import HostConfig, load_host, profile_path
 from pmcl.ops.settings import Settings
@@ -13,6 +14,7 @@ __all__ = [
     "find_credentials",
     "find_host",
     "find_profile",
+    "unloaded",
 ]
 
 
@@ -34,6 +36,13 @@ def find_profile(settings: Settings, scope: str, host: str) -> Path | None:
     """Return the profile of a host; `None` where it is not where `pmcl host add` puts it."""
     path = profile_path(credentials_of(settings, scope, host))
     return path if path.is_file() else None
+
+
+def unloaded(settings: Settings) -> Path | None:
+    """Return what a server of the operator's own must load again to know the hosts as they are."""
+    if settings.server_url is None:
+        return None
+    return ServerConfig(state_dir=settings.state_dir / "nats").configuration
 
 
 def find_host(settings: Settings, name: str | None) -> HostConfig:

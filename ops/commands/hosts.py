@@ -35,7 +35,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     from pmcl.hosts import load_profile
     from pmcl.ops.granted import show_granted
     from pmcl.ops.host_add import add_host
-    from pmcl.ops.known_hosts import credentials_of
+    from pmcl.ops.known_hosts import credentials_of, unloaded
 
     settings = settings_of(state_dir=state_dir)
     profile = (out or credentials_of(settings, scope, name)).with_suffix(".toml")
@@ -44,6 +44,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     granted = load_profile(profile)
     if json:
         report = {"credentials": str(path), "profile": str(profile), "profile_kept": kept}
+        report |= _as_json(unloaded(settings))
         print_json(report | {"granted": granted})
         return
     console.print(f"credentials of {scope}/{name}: {path}", soft_wrap=True)
@@ -52,6 +53,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     elif not root:
         console.print("Without --root it may write below the current folder.")
     show_granted(granted.authority, profile, roots)
+    _show_unloaded(unloaded(settings), "is refused")
 
 
 @host_app.command(name="list")
@@ -79,14 +81,16 @@ def remove(name: Name, *, scope: Name, state_dir: StateDir = None, json: Json = 
         json: One line of JSON.
     """
     from pmcl.ops.host_remove import remove_host
-    from pmcl.ops.known_hosts import credentials_of
+    from pmcl.ops.known_hosts import credentials_of, unloaded
 
     settings = settings_of(state_dir=state_dir)
     dropped = run(remove_host, settings, scope, name)
     if json:
-        print_json({"removed": f"{scope}/{name}", "credentials": dropped and str(dropped)})
+        report = {"removed": f"{scope}/{name}", "credentials": dropped and str(dropped)}
+        print_json(report | _as_json(unloaded(settings)))
         return
-    console.print(f"{scope}/{name} is not registered any more: its key opens nothing.")
+    opens = "its key opens nothing" if unloaded(settings) is None else "it is to lose its key"
+    console.print(f"{scope}/{name} is not registered any more: {opens}.")
     if dropped is not None:
         told = f"{dropped} is removed; the profile beside it stays."
     elif (path := credentials_of(settings, scope, name)).exists():
@@ -94,3 +98,16 @@ def remove(name: Name, *, scope: Name, state_dir: StateDir = None, json: Json = 
     else:
         told = "Its credentials are not in the state folder: remove them where --out wrote them."
     console.print(told, soft_wrap=True, markup=False)
+    _show_unloaded(unloaded(settings), "still opens it")
+
+
+def _as_json(configuration: Path | None) -> dict[str, str]:
+    return {} if configuration is None else {"to_be_loaded": str(configuration)}
+
+
+def _show_unloaded(configuration: Path | None, until_then: str) -> None:
+    """Say what an operator's own server needs: nobody else can tell it."""
+    if configuration is not None:
+        told = f"Have your nats-server load {configuration} now: the key {until_then} until then."
+        console.print(told, soft_wrap=True, markup=False)
+        console.print("With its process: nats-server --signal reload=PID", markup=False)

@@ -1,8 +1,10 @@
 """A host is registered when its files are written where they may be, or not at all."""
 
 import os
+import signal
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pmcl.bus import Credentials, Keyring, KeyringError
@@ -11,7 +13,7 @@ from pmcl.contracts import ContractError, PmclError
 from pmcl.hosts import ProfileError
 from pmcl.ops.host_add import add_host
 from pmcl.ops.host_remove import remove_host
-from pmcl.ops.known_hosts import HostNotFoundError, credentials_of, find_credentials
+from pmcl.ops.known_hosts import HostNotFoundError, credentials_of, find_credentials, unloaded
 from pmcl.ops.misuse import MisuseError
 from pmcl.ops.settings import Settings
 
@@ -104,6 +106,26 @@ async def test_a_removed_host_is_not_found_any_more(settings: Settings, tmp_path
     assert find_credentials(settings, None) == credentials_of(settings, "s", "left")
     with pytest.raises(HostNotFoundError, match="but s/left"):
         find_credentials(settings, "gone")
+
+
+async def test_a_server_of_the_operators_own_finds_the_host_gone(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = msgspec.structs.replace(
+        settings, server_url="nats://127.0.0.1:1", server_monitor_url="http://127.0.0.1:1"
+    )
+    await add_host(own, "s", "a", (), [tmp_path], None)
+    nkey = Keyring(own.state_dir / "keys").hosts()["s", "a"].nkey
+    configuration = unloaded(own)
+    assert configuration is not None
+    assert nkey in configuration.read_text()
+    signalled: list[tuple[int, int]] = []
+    monkeypatch.setattr("pmcl.ops.host_remove.running_pid", lambda _: 4711)
+    monkeypatch.setattr("pmcl.ops.host_remove.os.kill", lambda *what: signalled.append(what))
+    await remove_host(own, "s", "a")
+    assert nkey not in configuration.read_text()
+    assert signalled == [(4711, signal.SIGHUP)]  # for the gateway, which reads the registry
+    assert unloaded(settings) is None
 
 
 async def test_credentials_of_another_key_stay(settings: Settings, tmp_path: Path) -> None:
