@@ -4,10 +4,17 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-import anyio.to_thread
 import msgspec
 
-from pmcl.contracts import IdentityVersion, PmclError, SetIdentity, convert, schema_of
+from pmcl.contracts import (
+    Identity,
+    IdentityVersion,
+    Mismatch,
+    PmclError,
+    SetIdentity,
+    convert,
+    schema_of,
+)
 from pmcl.ledger import identities
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console, shown_time, shown_whole
@@ -15,7 +22,14 @@ from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 
-__all__ = ["list_identities", "set_identity", "show_identities", "show_identity_set"]
+__all__ = [
+    "IdentityFileError",
+    "list_identities",
+    "read_identity",
+    "set_identity",
+    "show_identities",
+    "show_identity_set",
+]
 
 _LISTED_MAX: Final = 16
 _FILE_MAX_BYTES: Final = 1024 * 1024
@@ -25,35 +39,47 @@ class IdentityFileError(PmclError):
     """The file cannot be read, or is no TOML; the message names it and says why."""
 
 
-async def set_identity(settings: Settings, scope: str, file: Path) -> IdentityVersion:
-    """Return the version that stands: a new one, unless it says what stood before.
+def read_identity(file: Path) -> Identity:
+    """Return what a TOML file says; it may be a pipe, and whoever waits for one can stop it.
 
     Raises:
-        IdentityFileError: the file cannot be read, or is no TOML.
-        ContractError: it does not say what it should.
-        RefusedError, BusError, HostError: as `ask_sidecar`.
+        IdentityFileError: it cannot be read, is no TOML, or does not say what it should.
     """
-    told = await anyio.to_thread.run_sync(_read, file)
-    fields = {
-        "schema": schema_of(SetIdentity),
-        "of_scope": scope,
-        "identity": told,
-        "label": operator_label(),
-    }
-    return await ask_sidecar(settings, "identity", convert(fields, SetIdentity), IdentityVersion)
-
-
-def _read(file: Path) -> dict[str, Any]:
     try:
-        with file.open("rb") as opened:  # a pipe is read too, but nothing without an end
+        with file.open("rb") as opened:
             text = opened.read(_FILE_MAX_BYTES + 1)
         if len(text) > _FILE_MAX_BYTES:
             raise IdentityFileError(f"{file} has more than {_FILE_MAX_BYTES} bytes")
-        return tomllib.loads(text.decode())
+        return msgspec.convert(tomllib.loads(text.decode()), Identity)
     except OSError as error:
         raise IdentityFileError(f"{file}: {error.strerror}") from error
+    except msgspec.ValidationError as error:
+        raise IdentityFileError(f"{file}: {_misfit(error)}") from error
     except (ValueError, RecursionError) as error:
         raise IdentityFileError(f"{file}: it is no TOML: {error}") from error
+
+
+def _misfit(error: msgspec.ValidationError) -> str:
+    found = Mismatch.of(error)
+    if found.unknown is None:
+        return f"{found.path} does not fit, allowed: {found.limit}"
+    return f"{found.unknown!r} is no part, allowed: {', '.join(Identity.__struct_fields__)}"
+
+
+async def set_identity(settings: Settings, scope: str, identity: Identity) -> IdentityVersion:
+    """Return the version that stands: a new one, unless it says what stood before.
+
+    Raises:
+        ContractError: the scope does not fit.
+        RefusedError, BusError, HostError: as `ask_sidecar`.
+    """
+    fields = {
+        "schema": schema_of(SetIdentity),
+        "of_scope": scope,
+        "identity": msgspec.to_builtins(identity),
+        "label": operator_label(),
+    }
+    return await ask_sidecar(settings, "identity", convert(fields, SetIdentity), IdentityVersion)
 
 
 async def list_identities(settings: Settings, scope: str) -> dict[str, Any]:

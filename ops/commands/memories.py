@@ -88,7 +88,8 @@ def show_identity(scope: Name, *, state_dir: StateDir = None, json: Json = False
 @identity_app.command(name="set")
 def set_(scope: Name, file: File, *, state_dir: StateDir = None, json: Json = False) -> None:
     """Configure who the agents of a scope are, from a TOML file; the sidecar must run."""
-    from pmcl.ops.identity import set_identity, show_identity_set
+    from pmcl.ops.identity import read_identity, set_identity, show_identity_set
 
-    found = run(set_identity, settings_of(state_dir=state_dir), scope, file)
+    settings = settings_of(state_dir=state_dir)
+    found = run(set_identity, settings, scope, read_identity(file))
     print_json(found) if json else show_identity_set(found)

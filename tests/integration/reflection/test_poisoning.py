@@ -6,6 +6,7 @@ The model believes every text and repeats it in each kind of proposal: the worst
 from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 import msgspec
 import pytest
 from ulid_transform import ulid_now
@@ -13,7 +14,7 @@ from ulid_transform import ulid_now
 from pmcl.contracts import MemoryProposed, Reflection, Resource, Tool, TrustLabel
 from pmcl.hosts import Host, Proposal
 from pmcl.ledger import ledger_config
-from pmcl.ops.identity import set_identity
+from pmcl.ops.identity import read_identity, set_identity
 from pmcl.ops.memories import list_memories
 from pmcl.ops.state_dir import ledger_key
 from pmcl.outbox import UnitOfWork
@@ -93,7 +94,8 @@ async def test_no_text_changes_identity_policy_permission_or_a_verdict(
     file = tmp_path / "identity.toml"
     file.write_text('name = "Aura"\ntext = "keeps the notes"\n')
     async with mind.sidecar(), mind.host() as host, mind.host("elsewhere") as other:
-        await set_identity(mind.settings, "team", file)
+        identity = await anyio.to_thread.run_sync(read_identity, file)
+        await set_identity(mind.settings, "team", identity)
         known = await host.context("what is permitted")
         roots, authority = await mind.tables(ROOTS), await permissions_of(mind)
         for cycle in range(len(PERMISSIONS) // 4):
