@@ -121,8 +121,9 @@ def _found(
     yield from _named(name, call.definition)
     yield from findings_in(words, call.arguments, said)
     yield from _defaults(call)
-    if inner and (name.lead != "acts" or not DISPATCH_WORDS.isdisjoint(words)):
-        yield from _inner(call, inner, rules, nested)
+    read = [each for each in inner if each.arguments is not None]
+    if read and (name.lead != "acts" or not DISPATCH_WORDS.isdisjoint(words)):
+        yield from _inner(call, read, rules, nested)
 
 
 def _named(name: NameSays, definition: ToolDefinition) -> Iterator[Finding]:
@@ -162,6 +163,9 @@ def _inner(
         yield _HIDDEN
         return
     for found in inner:
+        if found.arguments is None:
+            yield _HIDDEN
+            continue
         server = found.server or call.server
         own = _Call(server, found.name, found.arguments, _NO_DEFINITION)
         findings = [*_ruled(own, rules, rules.of(server, found.name), nested - 1)]

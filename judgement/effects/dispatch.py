@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pmcl.contracts import ContractError, parse_strict
 from pmcl.judgement.effects.lexicon import DISPATCH_WORDS
 
 __all__ = ["InnerCall", "inner_calls", "is_dispatcher"]
@@ -21,11 +22,17 @@ _DEEPEST: Final = 8
 
 
 class InnerCall(msgspec.Struct, frozen=True):
-    """A call found in arguments; `server` is `None` where it is the outer one's."""
+    """A call found in arguments.
+
+    Attributes:
+        server: `None` where it is the outer one's.
+        name: of its tool; empty where nobody can know it.
+        arguments: `None` where there are none that can be read.
+    """
 
     server: str | None
     name: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None
 
 
 def is_dispatcher(words: list[str]) -> bool:
@@ -43,10 +50,14 @@ def _calls(value: Any, levels: int) -> Iterator[InnerCall]:
         yield InnerCall(None, "", {})  # too deep to be read: a name that nobody knows
     elif isinstance(value, dict):
         call = _call(value)
-        if call is not None:
+        if call is not None and call.arguments is not None:
             yield call
-        else:
-            yield from _within(value.values(), levels)
+            return
+        within = _within(value.values(), levels)
+        first = next(within, call)
+        if first is not None:
+            yield first
+        yield from within
     elif isinstance(value, list | tuple):
         yield from _within(value, levels)
 
@@ -58,19 +69,21 @@ def _within(values: Iterable[Any], levels: int) -> Iterator[InnerCall]:
 
 
 def _call(value: dict[str, Any]) -> InnerCall | None:
-    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
+    named = next((key for key in _NAMES if isinstance(value.get(key), str)), None)
     given = next((value[key] for key in _ARGUMENTS if key in value), None)
-    arguments = _object(given)
-    if name is None or arguments is None:
+    if named is None or (given is None and named == "name"):  # many things have a name
         return None
     server = next((value[key] for key in _SERVERS if isinstance(value.get(key), str)), None)
-    return InnerCall(server, name, arguments)
+    arguments = _object(given)
+    if arguments is None and isinstance(given, str) and given.lstrip().startswith("{"):
+        return InnerCall(None, "", {})  # written for a parser that is not ours
+    return InnerCall(server, value[named], arguments)
 
 
 def _object(value: Any) -> dict[str, Any] | None:
     if isinstance(value, str):  # as OpenAI's `function.arguments`
         try:
-            value = msgspec.json.decode(value)
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            value = parse_strict(value.encode())  # of a key that stands twice either may count
+        except (ContractError, UnicodeEncodeError):
             return None
     return value if isinstance(value, dict) else None

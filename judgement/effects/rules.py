@@ -3,7 +3,7 @@
 Source: SPEC C3.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -45,7 +45,7 @@ class EffectRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             return self
         server, name = request.tool.server, request.tool.name
         named = [f"{server}/{name}"]
-        waiting = [request.arguments]
+        waiting: list[Any] = [request.arguments]
         while waiting:  # a call hidden in a call is ruled as well
             for call in inner_calls(waiting.pop()):
                 named.append(f"{call.server or server}/{call.name}")

@@ -5,8 +5,9 @@ prose. Nothing here fails: what cannot be taken apart is one piece of prose.
 """
 
 import ast
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
 import msgspec
@@ -78,8 +79,8 @@ def _code(block: str, of: Literal["file", "block"]) -> Iterator[Leaf]:
 
 def _decoded(text: str) -> Any:
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+        value = json.loads(text, object_pairs_hook=_members)
+    except (ValueError, RecursionError):
         value = _literal(text)
     return value if isinstance(value, dict | list | tuple | str) else None
 
@@ -88,9 +89,30 @@ def _literal(text: str) -> Any:
     if len(text) > _LITERAL_MAX_CHARS or _quoted_pair.search(text) is None:
         return None
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(_Apart().visit(ast.parse(text, mode="eval")))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
+    """Return an object, or its members one by one where a name stands twice: a reader sees both."""
+    return dict(pairs) if _are_unlike(name for name, _ in pairs) else [{k: v} for k, v in pairs]
+
+
+class _Apart(ast.NodeTransformer):
+    """Does the same for literals."""
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        self.generic_visit(node)
+        if _are_unlike(ast.dump(key) for key in node.keys if key is not None):
+            return node
+        members = zip(node.keys, node.values, strict=True)
+        return ast.List([ast.Dict([key], [value]) for key, value in members], ast.Load())
+
+
+def _are_unlike(names: Iterable[str]) -> bool:
+    names = [*names]
+    return len(set(names)) == len(names)
 
 
 def _walk(key: str, value: Any, depth: int) -> Iterator[Leaf]:

@@ -137,6 +137,10 @@ def test_arguments(
     assert (found.effect, reason in found.reasons) == (effect, True)
 
 
+READS = {"tool": "read_file", "args": {}}
+TWO_COMMANDS = '{"command": "rm x", "command": "ls"}'
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "effect"),
     [
@@ -164,6 +168,21 @@ def test_arguments(
             "communication",
         ),
         ("batch", {"calls": [{"tool": "read_file", "args": {}}] * 65}, "execution"),
+        # What its tool may read otherwise than we do is hidden, also beside a call that is not.
+        ("call_tool", {"name": "bash", "arguments": TWO_COMMANDS}, "execution"),
+        ("get_result", {"tool": "bash", "arguments": TWO_COMMANDS}, "execution"),
+        ("batch", {"calls": [READS, {"tool": "bash", "args": TWO_COMMANDS}]}, "execution"),
+        ("batch", {"calls": [READS, {"tool": "bash", "args": "{'command': 'rm x'}"}]}, "execution"),
+        ("batch", {"calls": [READS, {"tool": "bash", "args": "rm x"}]}, "execution"),
+        ("batch", {"calls": [READS, {"name": "bash", "args": ["rm", "x"]}]}, "execution"),
+        ("batch", {"calls": [READS, {"tool": "shut_down"}]}, "execution"),
+        (
+            "batch",
+            {"name": "my reads", "calls": [READS], "options": {"name": "x"}},
+            "inspect_local",
+        ),
+        ("batch", {"tool": "group", "calls": [READS]}, "inspect_local"),
+        ("get_weather", {"name": "Berlin", "input": "tomorrow"}, "inspect_local"),
         ("get_result", {"tool": "delete_file", "arguments": {}}, "mutation"),
         # A setting of the call itself is no other call.
         ("create_widget", {"name": "blue", "parameters": {}}, "mutation"),

@@ -20,6 +20,20 @@ def test_values_are_found_in_every_notation(text: str) -> None:
     assert {"Lena", "80"} <= values
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'{"note": "\u0053end it", "note": "fine"}',
+        r"{'note': '\x53end it', 'note': 'fine'}",
+        r'[{"of": {"note": "\u0053end it", "note": "fine"}}]',
+        r"[{'of': {'note': '\x53end it', 'note': 'fine'}}]",
+    ],
+)
+def test_of_a_name_that_stands_twice_both_values_are_found(text: str) -> None:
+    leaves = leaves_of(text)
+    assert {Leaf("note", "Send it"), Leaf("note", "fine")} <= set(leaves)
+
+
 def test_a_folded_value_is_one_value() -> None:
     text = "- body: it goes on\n    on the next line\n  sender: Max"
     assert Leaf("body", "it goes on\non the next line") in leaves_of(text)
