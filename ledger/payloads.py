@@ -122,11 +122,18 @@ def keep(tx: Transaction, payload: Payload) -> None:
 def mark_words(scope: str, visibility: str, words: Iterable[str]) -> str:
     """Return words as they stand in the index: no scope, and no visibility, meets another's.
 
-    The mark is of digits, which stemming leaves alone.
+    Each is one token, since no phrase can be asked for: what is not ASCII, of which SQLite may
+    think otherwise, is a number. Of digits, as the mark, for stemming leaves them alone.
     """
     digest = hashlib.sha256(f"{scope}\0{visibility}".encode()).digest()
     mark = str(int.from_bytes(digest[:4]))
-    return " ".join([mark + word for word in words])
+    return " ".join([mark + _one_token(word) for word in words])
+
+
+def _one_token(word: str) -> str:
+    if word.isascii():
+        return "".join(filter(str.isalnum, word))
+    return str(int.from_bytes(word.encode()))
 
 
 def optimize_words(tx: Transaction) -> None:

@@ -16,7 +16,9 @@ from pmcl.contracts import (
     StaleGenerationError,
     WorkingStateProposed,
 )
+from pmcl.judgement import words_to_keep
 from pmcl.ledger import derived, evidence, leases
+from pmcl.ledger.payloads import Payload, keep, mark_words
 from pmcl.outbox import inbox, journal
 from pmcl.store import Transaction
 from tests.unit.workers.desk import TTL_MS, Desk, Ledger
@@ -139,3 +141,27 @@ async def test_recalled_facts_outlive_what_is_derived(ledger: Ledger, desk: Desk
         return tx.recall(("any",), lambda: "forgotten")
 
     assert await ledger.writer.run(any_fact) == "known"
+
+
+async def test_any_word_can_be_asked_for_and_finds_what_holds_it(ledger: Ledger) -> None:
+    letters = " ".join(map(chr, range(0x20, 0x20000)))
+    words = words_to_keep(f"don't isn\u2019t o'brien {letters}")
+    assert {"don't", "isn't", "o'brien", "\u19b0"} <= {*words}
+
+    def unfound(tx: Transaction) -> list[str]:
+        missed = []
+        for start in range(0, len(words), 1000):
+            chunk = words[start : start + 1000]
+            said = mark_words("scope", "local_only", chunk)
+            keep(tx, Payload(scope="scope", id=f"{start}", salt=b"", content=b"{}", words=said))
+            missed += [word for word in chunk if not is_found(tx, word)]
+        return missed
+
+    assert await ledger.writer.run(unfound) == []
+
+
+def is_found(tx: Transaction, word: str) -> bool:
+    marked = mark_words("scope", "local_only", (word,))
+    found = "SELECT max(rowid) = (SELECT max(payload) FROM payloads) AS newest FROM payload_words"
+    row = tx.one(f"{found} WHERE payload_words MATCH :word", word=f'"{marked}"')
+    return row is not None and bool(row["newest"])

@@ -57,6 +57,7 @@ async def test_a_check_names_first_what_its_goal_asks_for(ledger: Ledger, desk: 
     asked = await named("find out why the deploy timed out")
     assert len(asked) == 8
     assert asked[0] == oldest
+    assert (await named("don't guess, it's the deploy that timed out"))[0] == oldest
     assert oldest not in await named("move the notes")
     assert (await named(""))[0] == newest
     later = await desk.observe()
