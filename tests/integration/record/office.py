@@ -82,14 +82,16 @@ class Office:
             yield opened
 
     @asynccontextmanager
-    async def host(self, credentials: Credentials | None = None) -> AsyncIterator[Host]:
+    async def host(
+        self, credentials: Credentials | None = None, **changes: Any
+    ) -> AsyncIterator[Host]:
         config = HostConfig(
             credentials=credentials or self.credentials,
             authority=AUTHORITY,
             state_dir=self.directory / "hosts",
             close_ms=2000,
         )
-        async with Host.connect(config) as host:
+        async with Host.connect(msgspec.structs.replace(config, **changes)) as host:
             yield host
 
     async def work(self, observations: int = 20) -> list[str]:

@@ -1,5 +1,6 @@
 """What was derived is found by hosts, shown to operators, rebuilt, and erased to the byte."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,18 @@ import pytest
 from ulid_transform import ulid_now
 
 from pmcl.contracts import (
+    BeliefProposed,
     ContractError,
+    Identity,
+    IntentionProposed,
     LedgerError,
     MemoryProposed,
     Proposed,
+    RecommendationProposed,
     Reflection,
     SelfModelProposed,
+    WorkingStateProposed,
+    encode,
 )
 from pmcl.ledger import ledger_config
 from pmcl.ops.asking import NotRunningError
@@ -32,7 +39,8 @@ from pmcl.ops.state_dir import ledger_key
 from pmcl.outbox import UnitOfWork
 from pmcl.store import open_reader, open_writer
 from pmcl.workers import Admission, Cycle, Decision, Units, admit_all
-from tests.integration.record.content import files_with, words, words_left
+from tests.integration.gateway.wire import ANYTHING, Wire
+from tests.integration.record.content import files_with, is_in, words, words_left
 from tests.integration.record.office import Office
 from tests.integration.record.test_erasing import erase, observe
 
@@ -122,6 +130,37 @@ async def test_a_host_is_told_what_its_turn_should_know(office: Office) -> None:
         assert (found.status, [item.text for item in found.memories]) == ("compiled", [text])
         with pytest.raises(ContractError):
             await host.context("x", budget_bytes=10)
+
+
+async def private(office: Office) -> list[str]:
+    """Leave an identity and one item of each kind that are local only; return the items' ids."""
+    async with office.sidecar(), office.host() as host:
+        (seen,) = await observe(host, GONE)
+        await set_identity(office.settings, "s", Identity(name="Aura", text=GONE))
+    common: Any = {"text": GONE, "evidence_ids": (seen,)}
+    kinds = (MemoryProposed, IntentionProposed, RecommendationProposed, WorkingStateProposed)
+    belief = BeliefProposed(about="the deploy", **common)
+    made = await admit(office, belief, *(kind(**common) for kind in kinds))
+    assert made.counts.admitted == len(kinds) + 1
+    return [payload.id for payload in made.payloads] + [seen]
+
+
+async def test_what_is_local_reaches_no_host_whose_provider_is_not(office: Office) -> None:
+    ids = await private(office)
+    for locality, all_of_it in (("nonlocal", False), ("local", True)):
+        async with office.sidecar() as cell:
+            async with office.host(provider_locality=locality) as host:
+                told = encode(await host.context(GONE))
+            assert cell.gateway_url is not None
+            wire = Wire(cell.gateway_url, office.credentials.seed)
+            terms = {"authority": ANYTHING, "provider_locality": locality}
+            assert (await wire.post("/v1/lease", terms)).status == 200
+            answer = await wire.post("/v1/context", {"goal": GONE})
+        assert (answer.status, answer.body["status"]) == (200, "compiled")
+        for shown in (told, json.dumps(answer.body).encode()):
+            assert f'"provider_locality":"{locality}"'.encode() in shown.replace(b": ", b":")
+            assert is_in(shown, GONE) == all_of_it
+            assert [each.encode() in shown for each in ids] == [all_of_it] * len(ids)
 
 
 async def test_without_a_sidecar_a_context_says_so_and_invents_nothing(office: Office) -> None:
