@@ -259,6 +259,39 @@ async def test_a_job_that_waits_for_its_next_attempt_outlives_kill_9(awake: Awak
     assert again.claimed_at >= failed.ended_at + wait_ms
 
 
+@pytest.mark.parametrize("state", ["open", "half_open"])
+async def test_a_circuit_that_is_not_closed_outlives_kill_9(awake: Awake, state: str) -> None:
+    open_ms = 4_000
+    quick = {"PMCL_REFLECTION_BACKOFF_MS": "1", "PMCL_REFLECTION_OPEN_MS": str(open_ms)}
+    awake.model.status = "503 Busy"
+    async with awake.sidecar(**quick) as sidecar, Host.connect(awake.world.host()) as host:
+        await turn(host, 0)
+        await awake.circuit("open")
+        awake.model.open.clear()
+        if state == "half_open":
+            await awake.asked(4)
+        assert (await awake.circuit(state)).failures == 3
+        await kill(sidecar)
+    killed = await awake.cycles()
+    awake.model.status = "200 OK"
+    awake.model.open.set()
+    async with awake.sidecar(**quick):
+        host_now = await awake.circuit("closed")
+    assert (host_now.failures, host_now.turns_waiting) == (0, 0)
+    cycles = await awake.cycles()
+    last, probe = cycles[-2:]
+    # A probe that was killed counts as one that failed: the circuit is open again.
+    probing = [("abandoned", "restarted")] if state == "half_open" else []
+    ends = [("failed", "status_503")] * 3 + probing
+    assert await awake.ends() == [*ends, ("proposed", "")]
+    assert [cycle.cycle_id for cycle in cycles[:-1]] == [cycle.cycle_id for cycle in killed]
+    assert last.ended_at is not None
+    assert probe.claimed_at >= last.ended_at + open_ms
+    assert (probe.turns, probe.attempt) == (1, len(cycles))
+    await awake.asked(len(cycles))
+    await awake.is_whole()
+
+
 async def test_an_ended_job_is_not_done_again_after_kill_9(awake: Awake) -> None:
     async with awake.sidecar() as sidecar, Host.connect(awake.world.host()) as host:
         await turn(host, 0)
