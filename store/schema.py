@@ -1,6 +1,7 @@
 """A file is either wholly ours and of our version, or it is refused and left as it was."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 
 from pmcl.store.config import StoreConfig
@@ -14,6 +15,7 @@ _CACHE_KIB = 64 * 1024
 # A checkpoint costs two syncs in the middle of somebody's commit; pages that many commits touch are
 # copied once for all of them. 16 MiB of log are read back in well under a second after a crash.
 _CHECKPOINT_PAGES = 4000
+_ASK_AGAIN_S = 0.005
 
 
 def open_connection(config: StoreConfig) -> sqlite3.Connection:
@@ -49,7 +51,7 @@ def _prepared(connection: sqlite3.Connection, config: StoreConfig) -> sqlite3.Co
     connection.execute("BEGIN")  # one snapshot: another process may be creating the file
     fresh = _is_fresh(connection, config)
     connection.execute("COMMIT")
-    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    _write_ahead(connection, config)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")  # macOS: its fsync alone does not reach the disk
     connection.execute("PRAGMA foreign_keys = ON")
@@ -59,6 +61,24 @@ def _prepared(connection: sqlite3.Connection, config: StoreConfig) -> sqlite3.Co
     if fresh:
         _create(connection, config)
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection, config: StoreConfig) -> None:
+    """The file is written ahead.
+
+    Of connections that ask for it at once SQLite refuses some without waiting, for each has a lock
+    that the other needs; the refused one gives its own back, so it need only ask again.
+    """
+    ends_s = time.monotonic() + config.busy_timeout_ms / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= ends_s:
+                raise
+            time.sleep(_ASK_AGAIN_S)
+        else:
+            return
 
 
 def _is_fresh(connection: sqlite3.Connection, config: StoreConfig) -> bool:
