@@ -50,6 +50,7 @@ _calls = re.compile(
     r"`|%x|exec|passthru|popen|proc_open|pty\.|qx|spawn|subprocess|system", re.IGNORECASE
 )
 _lookup = re.compile(r"[\"']?(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w./-]+)\s*[)`][\"']?")
+_module_flag = re.compile(r"-[A-VYZabd-ln-z]*m(.*)", re.DOTALL)
 _version = re.compile(r"(?<=[a-z])[\d.]+$|\.exe$")
 _when = re.compile(r"(?m)^\s*(?:@\w+|(?:[\d*/,-]+\s+){4}[\w*/,-]+)\s+")
 
@@ -91,6 +92,7 @@ class Ran(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=_CACHED_MAX)
 def runs_in(script: str) -> Ran:
     """Return what a script runs; never raises. Nothing of one that is not readable is told."""
+    script = script.encode("utf-8", "replace").decode()  # a lone surrogate is no text
     reader = _Reader()
     reader.read(script, _NESTED_MAX)
     return Ran(
@@ -168,9 +170,8 @@ class _Reader:
         if run.name == "alias":
             pairs = [text.partition("=") for text in run.rest]
             self._aliases.update({name: value for name, _, value in pairs if value})
-        if run.name == "python" and "-m" in run.rest:
-            at = run.rest.index("-m") + 1
-            self.runs.update(dict.fromkeys(_guess(run.rest[at:], guessed=False)))
+        if run.name == "python" and (words := _module(run.rest)):
+            self.runs.update(dict.fromkeys(_guess(words, guessed=False)))
         for words in carried(run.name, run.rest):
             self.runs.update(dict.fromkeys(_guess(words)))
             self._programs(words, nested)
@@ -260,6 +261,16 @@ def _guess(words: Sequence[str], *, guessed: bool = True) -> Iterator[Run]:
     behind = [word or "" for word in unwrapped([*words])]
     if behind and behind[0] and not behind[0].startswith("-"):
         yield _run_of(behind, guessed=guessed)
+
+
+def _module(words: Sequence[str]) -> list[str]:
+    """Return the module that `-m` runs, also in a bundle of flags, and what it is given."""
+    for at, word in enumerate(words):
+        if word == "-c":  # all else is the program's
+            break
+        if found := _module_flag.fullmatch(word):
+            return [*filter(None, [found[1]]), *words[at + 1 :]]
+    return []
 
 
 def _said(stage: Node) -> Iterator[str]:

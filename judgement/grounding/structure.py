@@ -50,7 +50,11 @@ class Leaf(msgspec.Struct, frozen=True):
 def leaves_of(text: str) -> list[Leaf]:
     """Return the values of a text in order, and behind them the words that it hides."""
     hidden = [Leaf("", piece) for piece in hidden_in(text)]
-    return [*_leaves("", unnumbered(text), 0), *hidden]
+    try:
+        leaves = [*_leaves("", unnumbered(text), 0)]
+    except (RecursionError, ValueError):  # a number that Python does not write out, for one
+        leaves = [Leaf("", text)]
+    return [*leaves, *hidden]
 
 
 def _leaves(key: str, text: str, depth: int) -> Iterator[Leaf]:
@@ -65,6 +69,8 @@ def _leaves(key: str, text: str, depth: int) -> Iterator[Leaf]:
         yield from _broken(stripped, depth + 1)
     elif "\n" not in stripped:
         yield from _one_line(key, stripped)
+    elif depth >= _DEEPEST:
+        yield Leaf(key, stripped)
     elif depth > 0:
         yield from _lines(key, text, depth)
     else:

@@ -43,6 +43,8 @@ def reasons(make_request: MakeRequest, make_inputs: Any) -> Any:
         "`which pmcl` resume",
         'cp "$(which pmcl)" /tmp/q',
         "python3 -m pmcl.ops resume",
+        "python -mpmcl.ops resume",
+        "python3 -Im pmcl.ops approvals grant X",
         "python -c \"import subprocess; subprocess.run(['pmcl', 'approvals', 'grant', 'X'])\"",
         'python -c "from pmcl.ops.cli import main; main()"',
         "echo approvals grant X | xargs pmcl",

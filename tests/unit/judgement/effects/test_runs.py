@@ -82,3 +82,7 @@ def test_a_script_in_scripts_without_an_end_is_read_in_bounds() -> None:
     assert len(runs_in(script).runs) < 64
     assert len(runs_in("a; b $x\n" * 2_000).runs) <= 1024
     assert not runs_in("a |" * 300).runs
+
+
+def test_a_lone_surrogate_is_read_over() -> None:
+    assert "rm" in {run.name for run in runs_in("\ud800; rm x").runs}
