@@ -6,6 +6,7 @@ A word that only running the shell would tell counts as the one that decides. So
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from pmcl.judgement.effects import Ran, Run, words_inspect, written_by
@@ -68,7 +69,8 @@ def _is_own_program(text: str, files: OperatorsFiles) -> bool:
 def _decides(run: Run) -> bool:
     if run.name == "nats":
         return any(word.startswith("pmcl.") for word in run.rest)
-    if run.name not in MODULES or not _HARMLESS.isdisjoint(run.rest):
+    flags = takewhile(lambda word: word != "--", run.rest)
+    if run.name not in MODULES or not _HARMLESS.isdisjoint(flags):
         return False
     operands = [*_operands(run.rest), "", ""]
     first, second = operands[0], operands[1]
@@ -122,7 +124,7 @@ def _reaches(run: Run, word: str, files: OperatorsFiles) -> bool:
         if holds_hook(path) and _changes(run, word):
             return True
         gone = run.name in _REMOVES and path and not _is_target(run, word)
-        if gone and (posixpath.basename(path) in HOOK_FOLDERS or files.lie_below(path)):
+        if gone and (posixpath.basename(path.rstrip("/")) in HOOK_FOLDERS or files.lie_below(path)):
             return True
     return False
 

@@ -44,6 +44,7 @@ def reasons(make_request: MakeRequest, make_inputs: Any) -> Any:
         'cp "$(which pmcl)" /tmp/q',
         "python3 -m pmcl.ops resume",
         "python -mpmcl.ops resume",
+        "pmcl restore -- --help",
         "python3 -Im pmcl.ops approvals grant X",
         "python -c \"import subprocess; subprocess.run(['pmcl', 'approvals', 'grant', 'X'])\"",
         'python -c "from pmcl.ops.cli import main; main()"',
@@ -120,6 +121,7 @@ def test_no_command_reads_or_changes_the_sidecars_files(command: str, reasons: A
         "git checkout HEAD~3 -- .codex/hooks.json",
         "python -c \"open('.gemini/settings.json', 'w')\"",
         "mv .claude .claude.off",
+        "rm -rf .claude/",
         "rm -rf .codex",
     ],
 )
