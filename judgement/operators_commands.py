@@ -50,6 +50,7 @@ def runs_operators_own(ran: Ran, files: OperatorsFiles) -> bool:
         return True
     return any(
         _decides(run)
+        or _carries(run)
         or _stops(run, ran)
         or _bypasses(run, ran)
         or _renames(run)
@@ -80,6 +81,14 @@ def _decides(run: Run) -> bool:
     if verbs is None:
         return False
     return not verbs or _unknown.search(second) is not None or not verbs.isdisjoint(operands[1:4])
+
+
+def _carries(run: Run) -> bool:
+    """Return whether a command that may run another one has one that decides among its words."""
+    if run.name in MODULES or words_inspect([run.name, *run.rest]):
+        return False
+    begins = [at for at, word in enumerate(run.rest) if word in MODULES]
+    return any(_decides(Run(run.rest[at], run.rest[at + 1 :])) for at in begins)
 
 
 def _operands(words: Sequence[str]) -> Iterator[str]:
