@@ -19,21 +19,17 @@ from pmcl.judgement.operators_own import (
     MOVED_BY,
     STOPS,
 )
+from pmcl.judgement.word_set import word_set
 
 __all__ = ["runs_operators_own"]
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_HARMLESS: Final = _words("--dry-run --help -h")
-_LISTS: Final = _words("[ df du echo ls mkdir pmcl stat test tree")
+_HARMLESS: Final = word_set("--dry-run --help -h")
+_LISTS: Final = word_set("[ df du echo ls mkdir pmcl stat test tree")
 """Commands that tell of the state folder no more than what is there."""
-_REMOVES: Final = _words("chgrp chmod chown mv rm rmdir shred unlink")
-_COPIES: Final = _words("cp install ln mv rsync scp")
-_SEARCHES: Final = _words("awk cat egrep grep jq lsof pgrep pidof ps sed ss")
-_GIT_KEEPS: Final = _words("add blame commit diff log show status")
+_REMOVES: Final = word_set("chgrp chmod chown mv rm rmdir shred unlink")
+_COPIES: Final = word_set("cp install ln mv rsync scp")
+_SEARCHES: Final = word_set("awk cat egrep grep jq lsof pgrep pidof ps sed ss")
+_GIT_KEEPS: Final = word_set("add blame commit diff log show status")
 _unknown = re.compile(r"[$*?\[`{]")
 _sidecar = re.compile(r"(?<![\w-])(?:pmcl|nats-server)(?![\w-])")
 _own_code = re.compile(r"\bpmcl\.(?:ops|v1\.ops)\b")

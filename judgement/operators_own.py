@@ -7,6 +7,8 @@ Source: SPEC A5, A6; `pmcl --help`; the manuals of the three agents.
 
 from typing import Final
 
+from pmcl.judgement.word_set import word_set
+
 __all__ = [
     "BYPASSES",
     "DECISIONS",
@@ -19,66 +21,61 @@ __all__ = [
     "STOPS",
 ]
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _ALWAYS: Final[frozenset[str]] = frozenset()
 
-STATE: Final = _words(
+STATE: Final = word_set(
     "credentials gateway.json gateway.sock hosts keys ledger.key ledger.sqlite ledger.sqlite-shm "
     "ledger.sqlite-wal nats pmcl.toml sidecar.lock"
 )
 """What lies in the state folder; nobody else reads or changes it."""
-KEYS: Final = _words("admin.nk operator.nk relay.nk worker.nk")
+KEYS: Final = word_set("admin.nk operator.nk relay.nk worker.nk")
 """Keys, wherever they lie."""
-HOOK_SETTINGS: Final = _words(
+HOOK_SETTINGS: Final = word_set(
     ".claude/settings.json .claude/settings.local.json .codex/config.toml .codex/hooks.json "
     ".gemini/settings.json claude-code/managed-settings.json"
 )
 """Settings that hold an agent's hook, or switch hooks off; they may be read."""
-HOOK_FOLDERS: Final = _words(".claude .codex .gemini")
+HOOK_FOLDERS: Final = word_set(".claude .codex .gemini")
 
 DECISIONS: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(_words("backup dashboard erase rebuild replay restore resume up"), _ALWAYS),
-    "approvals": _words("deny grant"),
-    "deadletters": _words("redrive"),
-    "evolution": _words("approve reject rollback"),
-    "hook": _words("install uninstall"),
-    "host": _words("add remove"),
-    "identity": _words("set"),
-    "memories": _words("retract"),
-    "outbox": _words("park release replay"),
+    **dict.fromkeys(word_set("backup dashboard erase rebuild replay restore resume up"), _ALWAYS),
+    "approvals": word_set("deny grant"),
+    "deadletters": word_set("redrive"),
+    "evolution": word_set("approve reject rollback"),
+    "hook": word_set("install uninstall"),
+    "host": word_set("add remove"),
+    "identity": word_set("set"),
+    "memories": word_set("retract"),
+    "outbox": word_set("park release replay"),
 }
 """Commands of `pmcl` that decide, and their second words; none where any of them does."""
-MODULES: Final = _words("pmcl pmcl.ops pmcl.ops.cli")
+MODULES: Final = word_set("pmcl pmcl.ops pmcl.ops.cli")
 """What the program is called, also behind `python -m`."""
 
 STOPS: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(_words("fuser kill killall pkill skill taskkill"), _ALWAYS),
-    **dict.fromkeys(_words("pip pip3 pipx poetry uv"), _words("remove uninstall")),
+    **dict.fromkeys(word_set("fuser kill killall pkill skill taskkill"), _ALWAYS),
+    **dict.fromkeys(word_set("pip pip3 pipx poetry uv"), word_set("remove uninstall")),
     **dict.fromkeys(
-        _words("docker launchctl podman service supervisorctl systemctl"),
-        _words("bootout disable down kill mask pause remove restart rm stop unload"),
+        word_set("docker launchctl podman service supervisorctl systemctl"),
+        word_set("bootout disable down kill mask pause remove restart rm stop unload"),
     ),
 }
 """Commands that end or remove the program that they name, and the words with which they do."""
 
 BYPASSES: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(
-        _words("claude claude-code"),
-        _words(
+        word_set("claude claude-code"),
+        word_set(
             "--allow-dangerously-skip-permissions --bare --dangerously-skip-permissions "
             "--setting-sources --settings bypassPermissions"
         ),
     ),
-    "codex": _words(
+    "codex": word_set(
         "--dangerously-bypass-approvals-and-sandbox --ignore-user-config --yolo codex_hooks "
         "features.codex_hooks features.hooks hooks"
     ),
-    **dict.fromkeys(_words("gemini gemini-cli"), _words("--yolo -y hooks yolo")),
+    **dict.fromkeys(word_set("gemini gemini-cli"), word_set("--yolo -y hooks yolo")),
 }
 """Agents, and the words with which they ask nobody, or start without their settings or hooks."""
-MOVED_BY: Final = _words("CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME")
+MOVED_BY: Final = word_set("CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME")
 """Variables by which an agent reads other settings than those with the hook."""

@@ -7,33 +7,29 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pmcl.judgement.effects.shell import words_inspect
+from pmcl.judgement.word_set import word_set
 
 __all__ = ["carried"]
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 _STARTS_MAX: Final = 4
 _LOOKED_AT_MAX: Final = 32
 _ANY: Final[frozenset[str]] = frozenset()
 _CARRIERS: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(_words("bunx chronic flock npx parallel ssh strace uvx watch"), _ANY),
-    **dict.fromkeys(_words("chroot dotenv gosu ltrace runuser su systemd-run unshare"), _ANY),
-    **dict.fromkeys(_words("pdm pipenv pipx poetry rye uv"), _words("run")),
-    **dict.fromkeys(_words("conda doppler hatch mamba micromamba op"), _words("run")),
-    **dict.fromkeys(_words("docker nerdctl podman"), _words("exec run")),
-    **dict.fromkeys(_words("kubectl oc"), _words("exec")),
-    **dict.fromkeys(_words("asdf aws-vault bundle direnv mise"), _words("exec x")),
-    **dict.fromkeys(_words("bun npm pnpm yarn"), _words("dlx exec x")),
-    "find": _words("-exec -execdir -ok -okdir"),
-    "git": _words("--exec -x foreach run"),
-    "nix": _words("-- develop run shell"),
-    "screen": _words("-X -dm"),
+    **dict.fromkeys(word_set("bunx chronic flock npx parallel ssh strace uvx watch"), _ANY),
+    **dict.fromkeys(word_set("chroot dotenv gosu ltrace runuser su systemd-run unshare"), _ANY),
+    **dict.fromkeys(word_set("pdm pipenv pipx poetry rye uv"), word_set("run")),
+    **dict.fromkeys(word_set("conda doppler hatch mamba micromamba op"), word_set("run")),
+    **dict.fromkeys(word_set("docker nerdctl podman"), word_set("exec run")),
+    **dict.fromkeys(word_set("kubectl oc"), word_set("exec")),
+    **dict.fromkeys(word_set("asdf aws-vault bundle direnv mise"), word_set("exec x")),
+    **dict.fromkeys(word_set("bun npm pnpm yarn"), word_set("dlx exec x")),
+    "find": word_set("-exec -execdir -ok -okdir"),
+    "git": word_set("--exec -x foreach run"),
+    "nix": word_set("-- develop run shell"),
+    "screen": word_set("-X -dm"),
 }
 """Commands that run another one, and the words behind which it may begin; none for any place."""
-_INTO: Final = _words(
+_INTO: Final = word_set(
     "aws-vault chroot direnv docker flock gosu kubectl mise nerdctl oc podman runuser ssh su"
 )
 """Those of them that take one operand first: a container, a machine, a folder, a user."""

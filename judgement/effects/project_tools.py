@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from pmcl.judgement.word_set import word_set
+
 __all__ = ["MODULES", "PROGRAMS", "RUNNERS", "TARGETS", "Program", "WorkKind"]
 
 WorkKind = Literal["checks", "changes", "arranges"]
@@ -35,25 +37,21 @@ class Program(msgspec.Struct, frozen=True):
     bare: bool = True
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-TARGETS: Final = _words(
+TARGETS: Final = word_set(
     "all bench benchmark build check ci clean clippy compile coverage cov default dev doc docs e2e "
     "fix fmt format html integration js lint mypy package py pytest ruff smoke spec static style t "
     "test tests tsc type typecheck typed types typing unit validate verify vet watch"
 )
 """What tasks of a project are called that stay in it; `test:unit` and `lint-fix` count as well."""
 
-_TESTS: Final = Program("checks", free=_words("-k -m --deselect"))
+_TESTS: Final = Program("checks", free=word_set("-k -m --deselect"))
 _FORMATS: Final = Program("changes")
-_CHECKS: Final = Program("checks", never=_words("--install-types"))
-_FETCHES: Final = _words(
+_CHECKS: Final = Program("checks", never=word_set("--install-types"))
+_FETCHES: Final = word_set(
     "-f -i --extra-index-url --find-links --index --index-url --proxy --registry --trusted-host "
     "--target -t --prefix -g --global --root --user --cert"
 )
-_SCRIPT_FLAGS: Final = _words(
+_SCRIPT_FLAGS: Final = word_set(
     "-c -e -p -r --eval --print --require --import --loader --experimental-loader -i --interactive"
 )
 
@@ -67,47 +65,47 @@ PROGRAMS: Final[dict[str, Program]] = {
     **dict.fromkeys(
         "autopep8 black clang-format gofmt goimports isort prettier rustfmt".split(), _FORMATS
     ),
-    "biome": Program("changes", first=_words("check ci format lint"), bare=False),
+    "biome": Program("changes", first=word_set("check ci format lint"), bare=False),
     "cargo": Program(
         "changes",
-        first=_words("bench build check clippy doc fmt nextest run test tree"),
-        never=_words("--config --git --registry"),
+        first=word_set("bench build check clippy doc fmt nextest run test tree"),
+        never=word_set("--config --git --registry"),
         bare=False,
     ),
-    "cmake": Program("changes", never=_words("-P -E")),
-    "coverage": Program("checks", first=_words("combine html json report xml"), bare=False),
-    "ctest": Program("checks", never=_words("-S -SP")),
-    "dotnet": Program("changes", first=_words("build format test"), bare=False),
+    "cmake": Program("changes", never=word_set("-P -E")),
+    "coverage": Program("checks", first=word_set("combine html json report xml"), bare=False),
+    "ctest": Program("checks", never=word_set("-S -SP")),
+    "dotnet": Program("changes", first=word_set("build format test"), bare=False),
     "git": Program(
         "changes",
-        first=_words("add commit diff log show status"),
-        never=_words("--ext-diff --output --exec --upload-pack --textconv --open-files-in-pager"),
-        free=_words("-m --message -am --author --date --grep"),
+        first=word_set("add commit diff log show status"),
+        never=word_set("--ext-diff --output --exec --upload-pack --textconv --open-files-in-pager"),
+        free=word_set("-m --message -am --author --date --grep"),
         bare=False,
     ),
     "go": Program(
         "changes",
-        first=_words("build fmt run test vet"),
-        never=_words("-exec -toolexec -vettool -overlay -modfile"),
+        first=word_set("build fmt run test vet"),
+        never=word_set("-exec -toolexec -vettool -overlay -modfile"),
         bare=False,
     ),
     **dict.fromkeys(
         ("gradle", "gradlew", "mvn", "mvnw"),
-        Program("changes", targets=True, never=_words("-I -D -P --init-script -s --settings")),
+        Program("changes", targets=True, never=word_set("-I -D -P --init-script -s --settings")),
     ),
     **dict.fromkeys(
         ("just", "make", "task", "gmake"),
-        Program("changes", targets=True, never=_words("-f --file --makefile --eval -e")),
+        Program("changes", targets=True, never=word_set("-f --file --makefile --eval -e")),
     ),
     **dict.fromkeys(("ninja", "rake", "hatch"), Program("changes", targets=True)),
     **dict.fromkeys(("mkdir", "touch"), Program("arranges", bare=False)),
-    **dict.fromkeys(("cp", "mv"), Program("arranges", never=_words("-t --target-directory"))),
-    "nox": Program("checks", free=_words("-k -s -e --session")),
-    "pre-commit": Program("changes", first=_words("run"), bare=False),
-    "ruff": Program("changes", first=_words("check format help rule version"), bare=False),
-    "tox": Program("checks", never=_words("-x --override")),
-    "uv": Program("changes", first=_words("build lock sync"), never=_FETCHES, bare=False),
-    "poetry": Program("changes", first=_words("build check install lock"), never=_FETCHES),
+    **dict.fromkeys(("cp", "mv"), Program("arranges", never=word_set("-t --target-directory"))),
+    "nox": Program("checks", free=word_set("-k -s -e --session")),
+    "pre-commit": Program("changes", first=word_set("run"), bare=False),
+    "ruff": Program("changes", first=word_set("check format help rule version"), bare=False),
+    "tox": Program("checks", never=word_set("-x --override")),
+    "uv": Program("changes", first=word_set("build lock sync"), never=_FETCHES, bare=False),
+    "poetry": Program("changes", first=word_set("build check install lock"), never=_FETCHES),
 }
 """Programs by name; those that are told what to run stand in `RUNNERS`."""
 
@@ -125,7 +123,7 @@ RUNNERS: Final[dict[str, tuple[str, ...]]] = {
 }
 """What runs another command of the project: the words before that."""
 
-MODULES: Final = _words(
+MODULES: Final = word_set(
     "black build compileall coverage doctest flake8 isort json.tool mypy nox pip py_compile pylint "
     "pytest ruff timeit tox unittest"
 )
@@ -133,13 +131,13 @@ MODULES: Final = _words(
 
 PROGRAMS_OF_MODULES: Final = {"build": _FORMATS, "unittest": _TESTS}
 SCRIPTS: Final[dict[str, frozenset[str]]] = {
-    "bash": _words("-c -i -s"),
+    "bash": word_set("-c -i -s"),
     "deno": _SCRIPT_FLAGS,
     "node": _SCRIPT_FLAGS,
-    "php": _words("-r -d -B -E -F -R"),
+    "php": word_set("-r -d -B -E -F -R"),
     "python": _SCRIPT_FLAGS,
     "python3": _SCRIPT_FLAGS,
-    "ruby": _words("-e -r -I"),
-    "sh": _words("-c -i -s"),
+    "ruby": word_set("-e -r -I"),
+    "sh": word_set("-c -i -s"),
 }
 """Interpreters that may be given a script inside of the project, and flags that spoil it."""

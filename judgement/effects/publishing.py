@@ -24,30 +24,26 @@ from pmcl.judgement.effects.publishers import (
     VERBS,
 )
 from pmcl.judgement.effects.runs import Run, runs_in
+from pmcl.judgement.word_set import word_set
 
 __all__ = ["publishes"]
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_TASKS: Final = _words("deploy publish push release rollout ship upload")
-_STAYS: Final = _words(
+_TASKS: Final = word_set("deploy publish push release rollout ship upload")
+_STAYS: Final = word_set(
     "assemble build bundle changelog check checks debug dry lint local log note notes pre preview "
     "test tests"
 )
 """Beside one of `_TASKS` they make something else of a name: `release-notes`, `test:push`."""
-_MANAGERS: Final = _words("manage.py setup.py")
-_PACKAGE_MANAGERS: Final = _words("bun cargo deno go hatch npm pdm pnpm yarn")
-_BODIES: Final = _words(
+_MANAGERS: Final = word_set("manage.py setup.py")
+_PACKAGE_MANAGERS: Final = word_set("bun cargo deno go hatch npm pdm pnpm yarn")
+_BODIES: Final = word_set(
     "--body-data --body-file --data --data-ascii --data-binary --data-raw --data-urlencode --form "
     "--form-string --json --post-data --post-file --upload-file"
 )
-_COPIES: Final = _words("copy copyto cp del delete mirror move moveto mv purge put rm rsync sync")
-_METHODS: Final = _words("DELETE PATCH POST PUT")
-_FIELDS: Final = _words("-f -F --field --raw-field --input")
-_NO_READING: Final = _words("--help --version -h")
+_COPIES: Final = word_set("copy copyto cp del delete mirror move moveto mv purge put rm rsync sync")
+_METHODS: Final = word_set("DELETE PATCH POST PUT")
+_FIELDS: Final = word_set("-f -F --field --raw-field --input")
+_NO_READING: Final = word_set("--help --version -h")
 _OUTWARD: Final = "/dev/tcp/", "/dev/udp/"
 _token = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _script_name = re.compile(r"(?:\A|/)([\w.:-]+?)(?:\.(?:bash|js|mjs|php|pl|ps1|py|rb|sh|ts))?\Z")

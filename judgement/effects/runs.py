@@ -21,6 +21,7 @@ from pmcl.judgement.effects.script_files import in_order, said_by
 from pmcl.judgement.effects.shell import command_nodes, parse, unwrapped, walk
 from pmcl.judgement.effects.variables import with_known
 from pmcl.judgement.self_running import runs_by_itself
+from pmcl.judgement.word_set import word_set
 
 __all__ = ["Ran", "Run", "is_readable", "runs_in"]
 
@@ -37,15 +38,11 @@ _LITERALS_MAX: Final = 64
 _CACHED_MAX: Final = 128
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_TAKE_SCRIPTS: Final = _words(
+_TAKE_SCRIPTS: Final = word_set(
     "at batch crontab expect flock nix-shell parallel screen script ssh tmux watch"
 )
 """Commands that take a script as one word, or read it from their input."""
-_SPEAKERS: Final = _words("echo printf")
+_SPEAKERS: Final = word_set("echo printf")
 _calls = re.compile(
     r"`|%x|exec|passthru|popen|proc_open|pty\.|qx|spawn|subprocess|system", re.IGNORECASE
 )
