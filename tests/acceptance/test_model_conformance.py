@@ -19,39 +19,20 @@ from pmcl.judgement import (
     CRITIQUE_SCHEMA,
     REFLECTING,
     Critique,
-    Retrospect,
-    SeenEvidence,
     read_critique,
     read_reflection,
     reflection_prompt,
 )
 from pmcl.workers.providers import EndpointConfig, ModelEndpoint, ModelError
 from tests.acceptance.small_model import WITHIN_S, needs_small_model, open_small_model
+from tests.retrospects import SEEN, looking_back
 from tests.stub_model import open_stub_model
 
 pytestmark = pytest.mark.anyio
 
 PATIENT_MS: Final = int(WITHIN_S * 1000)
 CALL: Final = '{"goal":"clean up","tool":"files/delete_file"}'
-RETROSPECT: Final = Retrospect(
-    cycle_id="c",
-    claim=1,
-    scope="s",
-    host="a",
-    now_ms=9,
-    evidence=(
-        SeenEvidence(
-            evidence_id="01HF0000000000000000000000",
-            trust="tool_output",
-            source="shell",
-            visibility="local_only",
-            observed_at=1,
-            resource_keys=(),
-            text="the disk is full",
-        ),
-    ),
-    runs=(),
-)
+RETROSPECT: Final = looking_back(evidence=(msgspec.structs.replace(SEEN, text="the disk is full"),))
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -6,14 +6,12 @@ import msgspec
 import pytest
 
 from pmcl.bus import Connection, ensure_streams, open_connection
+from tests.integration.bus.intake import Connect
 from tests.nats_server import NatsServer
-
-Connect = Callable[..., Awaitable[Connection]]
 
 
 @pytest.fixture
 async def connect(nats_server: NatsServer, anyio_backend: str) -> AsyncIterator[Connect]:
-    """Gives a ready connection by name; keyword arguments go into its configuration."""
     async with AsyncExitStack() as stack:
 
         async def ready(name: str, **changes: Any) -> Connection:

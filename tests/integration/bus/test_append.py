@@ -1,4 +1,4 @@
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 import anyio
 import pytest
@@ -26,13 +26,10 @@ from pmcl.bus import (
     stored_message,
     stream_state,
 )
+from tests.integration.bus.intake import OBSERVED, Connect
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
-
-Connect = Callable[..., Awaitable[Connection]]
-
-OBSERVED = "pmcl.v1.observation.s.a"
 
 
 def rows(first: int, count: int) -> list[LogRow]:

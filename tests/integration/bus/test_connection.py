@@ -16,11 +16,10 @@ from pmcl.bus import (
     open_connection,
 )
 from pmcl.bus.message import frame
+from tests.integration.bus.intake import Connect
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
-
-Connect = Callable[..., Awaitable[Connection]]
 
 ASKED = "pmcl.v1.checkpoint.s.a.plan"
 FAST = {"probe_interval_s": 0.05, "probe_timeout_s": 0.1, "connect_timeout_s": 0.5}

@@ -1,6 +1,6 @@
 """What a plain NATS client with a host's key can do beyond its own name: nothing."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -26,11 +26,10 @@ from pmcl.bus import (
 )
 from pmcl.bus.jetstream import call
 from pmcl.bus.keys import new_seed
+from tests.integration.bus.intake import Connect
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
-
-Connect = Callable[..., Awaitable[Connection]]
 
 OWN_REQUEST = "pmcl.v1.checkpoint.s.a.plan"
 OWN_OBSERVATION = "pmcl.v1.observation.s.a"

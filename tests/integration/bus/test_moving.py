@@ -1,4 +1,3 @@
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -14,10 +13,9 @@ from pmcl.bus import (
     stored_messages,
     stream_state,
 )
+from tests.integration.bus.intake import Connect
 
 pytestmark = pytest.mark.anyio
-
-Connect = Callable[..., Awaitable[Connection]]
 
 LETTERS = tuple(f"letter {number}".encode() for number in range(1, 6))
 

@@ -1,5 +1,4 @@
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from functools import partial
 
 import anyio
@@ -22,14 +21,10 @@ from pmcl.bus import (
 )
 from pmcl.bus.jetstream import call
 from pmcl.contracts import BusError
+from tests.integration.bus.intake import CONFIG, OBSERVED, Connect
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
-
-Connect = Callable[..., Awaitable[Connection]]
-
-OBSERVED = "pmcl.v1.observation.s.a"
-CONFIG = PullConfig(stream=INTAKE, durable="observe", slots=16)
 
 
 class Seen:

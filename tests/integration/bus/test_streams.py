@@ -1,4 +1,3 @@
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -22,11 +21,10 @@ from pmcl.bus import (
     stream_state,
 )
 from pmcl.bus.jetstream import call
+from tests.integration.bus.intake import OBSERVED, Connect
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
-
-Connect = Callable[..., Awaitable[Connection]]
 
 
 async def configuration(admin: Connection, stream: str) -> dict[str, Any]:
@@ -145,9 +143,7 @@ async def test_a_message_that_is_not_there_is_none(admin: Connection) -> None:
 
 async def test_intake_can_be_erased(admin: Connection, connect: Connect) -> None:
     host = await connect("s/a")
-    stored = await publish_stored(
-        host, "pmcl.v1.observation.s.a", b"secret", headers={}, timeout_s=5
-    )
+    stored = await publish_stored(host, OBSERVED, b"secret", headers={}, timeout_s=5)
 
     await call(admin, f"STREAM.MSG.DELETE.{INTAKE}", {"seq": stored.sequence})
 

@@ -1,4 +1,3 @@
-from collections.abc import Awaitable, Callable
 from functools import partial
 
 import anyio
@@ -10,7 +9,6 @@ from pmcl.bus import (
     Connection,
     Delivery,
     Outgoing,
-    PullConfig,
     StreamLimits,
     StreamState,
     delete_message,
@@ -24,14 +22,11 @@ from pmcl.bus import (
     trimming,
 )
 from pmcl.bus.trimming import BLOCK_BYTES
+from tests.integration.bus.intake import CONFIG, OBSERVED, Connect
 from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
 
-Connect = Callable[..., Awaitable[Connection]]
-
-OBSERVED = "pmcl.v1.observation.s.a"
-CONFIG = PullConfig(stream=INTAKE, durable="observe", slots=16)
 SMALL = StreamLimits(intake_bytes=1)
 LARGE = 64 * 1024
 

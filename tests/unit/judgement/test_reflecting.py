@@ -12,51 +12,15 @@ from pmcl.judgement import (
     HeldCall,
     Known,
     OpenIntention,
-    PastRun,
-    Retrospect,
-    SeenEvidence,
     Support,
     admit,
     findings_of,
     reflection_of,
 )
+from tests.retrospects import NOTES, SEEN, looking_back, run
 
-NOTES = "n" * 64
-SEEN = SeenEvidence(
-    evidence_id="01HF0000000000000000000000",
-    trust="tool_output",
-    source="ls",
-    visibility="local_only",
-    observed_at=1,
-    resource_keys=(NOTES,),
-)
 MODEL = msgspec.structs.replace(SEEN, evidence_id="01HF0000000000000000000001", trust="model")
-
-
-def run(number: int = 0, **changes: Any) -> PastRun:
-    fields: dict[str, Any] = {
-        "outcome_id": f"outcome-{number}",
-        "server": "files",
-        "tool": "write_file",
-        "effect": "mutation",
-        "fingerprint": "f" * 64,
-        "status": "succeeded",
-        "failure_mode": None,
-        "forecast": "wrong_target",
-        "expected": False,
-        "verified": False,
-        "evidence_ids": (),
-        "resource_keys": (NOTES,),
-    }
-    return PastRun(**fields | changes)
-
-
 FAILED = run(2, status="failed", failure_mode="wrong_target")
-
-
-def looking_back(**changes: Any) -> Retrospect:
-    fields: dict[str, Any] = {"evidence": (SEEN,), **changes}
-    return Retrospect(cycle_id="c", claim=1, scope="s", host="a", now_ms=9, **fields)
 
 
 def rules(**changes: Any) -> list[str]:
