@@ -2,7 +2,6 @@
 
 from pmcl.bus.accounts import DURABLES, REQUESTS, SERVICES, core_permissions, host_permissions
 from pmcl.bus.append import (
-    BATCH_MAX,
     LogRow,
     Outgoing,
     Stored,
@@ -77,7 +76,6 @@ from pmcl.bus.trimming import drop_trimmed, trim_intake
 
 __all__ = [
     "ACK_WAIT_S",
-    "BATCH_MAX",
     "DEADLETTERS",
     "DEFAULT_TRUST",
     "DURABLES",

@@ -37,7 +37,6 @@ from pmcl.bus.streams import LOG
 from pmcl.contracts import headers
 
 __all__ = [
-    "BATCH_MAX",
     "LogRow",
     "Outgoing",
     "Stored",
@@ -46,9 +45,6 @@ __all__ = [
     "publish_batch",
     "publish_stored",
 ]
-
-BATCH_MAX: Final = 1000
-"""The most messages that one atomic batch may have."""
 
 _WRONG_SEQUENCE: Final = (10071, 10164)
 _last_sequence = re.compile(r"wrong last sequence: (\d+)")

@@ -40,7 +40,6 @@ class RpcErrorCode:
 
     PARSE: Final = -32700
     REQUEST: Final = -32600
-    METHOD: Final = -32601
     PARAMS: Final = -32602
     INTERNAL: Final = -32603
 

@@ -6,14 +6,10 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-__all__ = ["Advance", "no_progress", "progress"]
+__all__ = ["Advance", "progress"]
 
 Advance = Callable[[int], None]
 """Tells that so many more are done."""
-
-
-def no_progress(done: int) -> None:
-    """Tell nobody."""
 
 
 @contextmanager
