@@ -84,9 +84,9 @@ from pmcl.judgement.lessons import (
     enough_runs,
     run_counts,
 )
+from pmcl.judgement.model_answers import UselessAnswerError
 from pmcl.judgement.model_reflecting import (
     REFLECTING,
-    UselessAnswerError,
     read_reflection,
     reflection_prompt,
 )

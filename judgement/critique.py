@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from pmcl.contracts import CheckpointRequest, Id, canonical
-from pmcl.judgement.model_reflecting import read_answer
+from pmcl.judgement.model_answers import read_answer
 
 __all__ = ["CRITICISING", "CRITIQUE_SCHEMA", "Critique", "critique_prompt", "read_critique"]
 

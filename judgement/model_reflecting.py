@@ -7,14 +7,13 @@ Source: SPEC E3; P1, Observer cycle.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 
 from pmcl.contracts import (
     BeliefProposed,
     Confidence,
-    ContractError,
     EvidenceIds,
     IntentionProposed,
     MemoryProposed,
@@ -22,20 +21,11 @@ from pmcl.contracts import (
     RecommendationProposed,
     Reflection,
     WorkingStateProposed,
-    convert,
-    parse_strict,
 )
+from pmcl.judgement.model_answers import UselessAnswerError, read_answer
 from pmcl.judgement.retrospect import Retrospect
 
-__all__ = [
-    "REFLECTING",
-    "UselessAnswerError",
-    "read_answer",
-    "read_reflection",
-    "reflection_prompt",
-]
-
-S = TypeVar("S", bound=msgspec.Struct)
+__all__ = ["REFLECTING", "read_reflection", "reflection_prompt"]
 
 REFLECTING: Final = (
     "You look back on the work of a software agent. Compare what it meant to do with what came of "
@@ -50,11 +40,6 @@ _PROPOSALS_MAX: Final = 4
 _TEXT_CHARS: Final = 400
 _SHOWN_CHARS: Final = 240
 _RUNS_MAX: Final = 12
-
-
-class UselessAnswerError(ValueError):
-    """The answer does not fit, or rests on nothing; its text is part of no message."""
-
 
 _Kind = Literal["belief", "intention", "memory", "recommendation", "working_state"]
 
@@ -125,26 +110,6 @@ def read_reflection(answer: str, retrospect: Retrospect) -> Reflection:
     said = read_answer(answer, _Answer)
     names = _names(retrospect)
     return Reflection(proposals=tuple([_proposed(one, names) for one in said.proposals]))
-
-
-def read_answer(answer: str, kind: type[S]) -> S:
-    """Return what an answer says as a `kind`, each of its keys standing once.
-
-    Raises:
-        UselessAnswerError: it is not of the schema; of two words on one thing neither counts.
-    """
-    try:
-        return convert(parse_strict(_without_fences(answer).encode()), kind)
-    except (ContractError, UnicodeEncodeError) as error:
-        raise UselessAnswerError("schema") from error
-
-
-def _without_fences(answer: str) -> str:
-    """Return the JSON inside a fenced block, as models write that know no schema."""
-    text = answer.strip()
-    if not (text.startswith("```") and text.endswith("```") and "\n" in text):
-        return text
-    return text[text.index("\n") + 1 : -3].strip()
 
 
 def _proposed(said: _Said, names: Mapping[str, str]) -> Proposed:
