@@ -2,6 +2,7 @@
 
 from pmcl.hosts.client import Host
 from pmcl.hosts.config import HostConfig
+from pmcl.hosts.defects import Defect, Defects
 from pmcl.hosts.dispatch import Dispatch, Run
 from pmcl.hosts.errors import (
     DispatchRefusedError,
@@ -31,6 +32,8 @@ from pmcl.hosts.turn import Turn
 from pmcl.hosts.verdict import Verdict
 
 __all__ = [
+    "Defect",
+    "Defects",
     "Dispatch",
     "DispatchRefusedError",
     "FunctionClaims",

@@ -1,18 +1,15 @@
 """`pmcl doctor`: whether the sidecar is sound, and every installed hook really blocks."""
 
-import http.client
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import anyio.to_thread
 import msgspec
 from rich.table import Table
 
 from pmcl.ops.console import console
-from pmcl.ops.findings import Finding, State, fine, wrong
+from pmcl.ops.findings import Finding, State
 from pmcl.ops.health import (
     check_backups,
     check_files,
@@ -22,11 +19,11 @@ from pmcl.ops.health import (
     check_versions,
 )
 from pmcl.ops.hook_checks import check_hooks
+from pmcl.ops.readiness import check_gateway
 from pmcl.ops.settings import Settings
 
 __all__ = ["examine", "show_findings"]
 
-_HEALTH_S: Final = 2.0
 _STYLES: Final[dict[State, str]] = {"ok": "green", "unknown": "yellow", "wrong": "red"}
 
 
@@ -49,9 +46,10 @@ async def _findings(settings: Settings, project: Path) -> AsyncIterator[Finding]
         yield finding
     async for finding in check_sidecar(settings):
         yield finding
-    yield await anyio.to_thread.run_sync(_gateway, settings)
     for finding in await anyio.to_thread.run_sync(lambda: [*check_hooks(settings, project)]):
         yield finding
+    for finding in await anyio.to_thread.run_sync(lambda: [*check_gateway(settings)]):
+        yield finding  # behind the hooks, whose calls it has served by now
 
 
 def _files(settings: Settings) -> list[Finding]:
@@ -61,27 +59,6 @@ def _files(settings: Settings) -> list[Finding]:
         *check_space(settings),
         *check_backups(settings),
     ]
-
-
-def _gateway(settings: Settings) -> Finding:
-    """Return whether the gateway that `gateway.json` names answers."""
-    path = settings.state_dir / "gateway.json"
-    try:
-        url = str(json.loads(path.read_bytes())["url"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return wrong("gateway", f"{path} names no gateway", "start it: pmcl up")
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_HEALTH_S)
-    try:
-        connection.request("GET", "/v1/health")
-        status = connection.getresponse().status
-    except (OSError, http.client.HTTPException) as error:
-        told = f"{url} does not answer: {type(error).__name__}"
-        return wrong("gateway", told, "start it: pmcl up")
-    finally:
-        connection.close()
-    if status != http.HTTPStatus.OK:
-        return wrong("gateway", f"{url} answers {status}", "see the log of pmcl up")
-    return fine("gateway", url)
 
 
 def show_findings(report: dict[str, Any]) -> None:

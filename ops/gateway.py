@@ -49,6 +49,7 @@ async def open_gateway(
         find_host=registry.find,
         load_profile=lambda known: find_host(settings, f"{known.scope}/{known.host}"),
         parts=signals.parts,
+        defects=signals.defects,
         metrics=signals.metrics,
         serves_hosts=settings.gateway == "on",
         port=settings.gateway_port,

@@ -15,8 +15,10 @@ from pmcl.bus import (
     stream_state,
 )
 from pmcl.contracts import BusError
+from pmcl.hosts import Defects
 from pmcl.ops.console import console, shown_time
 from pmcl.ops.disks import Disk, find_disks, shown_room
+from pmcl.ops.readiness import UnaskedError, ask_readiness, told_defects
 from pmcl.ops.record.verified import read_verified
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
@@ -60,6 +62,7 @@ async def read_status(settings: Settings) -> dict[str, Any]:
             status |= await _ledger(settings, reader)
     if pid is not None:
         status["log"] = await _log(settings)
+        status["defects"] = await anyio.to_thread.run_sync(_defects, settings)
     return status
 
 
@@ -78,6 +81,16 @@ async def _ledger(settings: Settings, reader: Reader) -> dict[str, Any]:
         "stopped": None if stopped is None else _named(stopped),
         "verified": msgspec.to_builtins(verified),
     }
+
+
+def _defects(settings: Settings) -> dict[str, Any] | None:
+    """Return what the running sidecar met of defects; `None` where its gateway tells nothing."""
+    try:
+        _, readiness = ask_readiness(settings)
+    except UnaskedError:
+        return None
+    told: dict[str, Any] = msgspec.to_builtins(readiness.defects)
+    return told
 
 
 def _named(row: Row) -> dict[str, Any]:
@@ -106,6 +119,9 @@ def show_status(status: dict[str, Any]) -> None:
         if disk.scarce:
             told = f"{shown_room(disk)}: a full disk holds everything but inspections"
             console.print(f"room        {told}", style="bold red", soft_wrap=True)
+    told = told_defects(msgspec.convert(status.get("defects") or {}, Defects))
+    if told:
+        console.print(f"defects     {told}: pmcl doctor", style="bold red", soft_wrap=True)
     ledger = status.get("ledger")
     if ledger is None:
         console.print("ledger      none yet")

@@ -130,6 +130,7 @@ class RequestLoop:
             return _error_reply(LedgerUnavailableError("$", "ledger", error))
         except Exception as error:  # noqa: BLE001 - one bad request must not end the others
             log.error("request.failed", subject=message.subject, **where(error))
+            self._signals.defective(message.subject.split(".")[2], **where(error))
             return _error_reply(LedgerUnavailableError("$", type(error).__name__, "no defect"))
 
     async def _bounded(self, message: Message) -> Contract | None:
@@ -252,7 +253,7 @@ def _error_reply(error: RefusedError) -> ErrorReply:
     )
 
 
-def where(error: BaseException) -> dict[str, Any]:
+def where(error: BaseException) -> dict[str, str]:
     """Return the type and the last line of an error; its text may hold content."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

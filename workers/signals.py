@@ -15,5 +15,8 @@ class RuntimeSignals:
     def taken(self, kind: str) -> None:
         """A request has come."""
 
+    def defective(self, kind: str, error: str, line: str) -> None:
+        """A request met a defect of ours: the type of the error, and where it was raised."""
+
     def answered(self, kind: str, answer: str, seconds: float) -> None:
         """A request has its end: `answered`, the code of an error, or `late` without a reply."""

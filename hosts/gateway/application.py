@@ -136,7 +136,7 @@ def _ready(config: GatewayConfig) -> Handler:
     async def ready(_: Request) -> Response:
         parts = config.parts()
         is_ready = all(parts.values())
-        answer = ReadyAnswer(ready=is_ready, parts=parts)
+        answer = ReadyAnswer(ready=is_ready, parts=parts, defects=config.defects())
         return json_response(answer, 200 if is_ready else 503)
 
     return ready

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from pmcl.hosts.config import HostConfig
+from pmcl.hosts.defects import Defects
 from pmcl.hosts.known import KnownHost
 from pmcl.judgement import EffectRules
 
@@ -21,6 +22,7 @@ class GatewayConfig(msgspec.Struct, frozen=True, kw_only=True):
         find_host: whose a public key is, `None` for nobody's; never waits.
         load_profile: what a host's operator wrote down for it; may wait, raises `PmclError`.
         parts: of the sidecar, and whether each does its work now; never waits.
+        defects: what requests met since the start; never waits.
         metrics: the text that `/metrics` answers; there is no such path without it.
         serves_hosts: without it health, readiness and metrics are all that is answered.
         port: to listen on; 0 for one that is chosen once and kept.
@@ -38,6 +40,7 @@ class GatewayConfig(msgspec.Struct, frozen=True, kw_only=True):
     find_host: Callable[[str], KnownHost | None]
     load_profile: Callable[[KnownHost], HostConfig]
     parts: Callable[[], dict[str, bool]]
+    defects: Callable[[], Defects] = Defects
     metrics: Callable[[], Awaitable[bytes]] | None = None
     serves_hosts: bool = True
     port: int = 0

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from pmcl.hosts.defects import Defects
+
 __all__ = ["HealthAnswer", "ReadyAnswer"]
 
 
@@ -16,8 +18,9 @@ class HealthAnswer(msgspec.Struct, frozen=True, kw_only=True):
 class ReadyAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the sidecar does its work; where it does not, checks are degraded.
 
-    `parts` are connection, intake, relay and writer.
+    `parts` are connection, intake, relay, requests and writer.
     """
 
     ready: bool
     parts: dict[str, bool]
+    defects: Defects

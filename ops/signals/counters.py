@@ -67,6 +67,7 @@ class Counters:
         for kind in REQUESTS:
             for answer in _WATCHED:
                 self._requests(kind, answer)
+            self._defects(kind)
         for status in ("passed", "held"):
             self._verdicts(status, "inspect_local")
         self._refused("dead_lettered")
@@ -93,6 +94,9 @@ class Counters:
         counter = partial(_counter, registry)
         self._requests = counter(
             "pmcl_requests", "Requests that have their end, by kind and answer.", ["kind", "answer"]
+        )
+        self._defects = counter(
+            "pmcl_defects", "Requests that ended in a defect of the sidecar, by kind.", ["kind"]
         )
         request_time = Histogram(
             "pmcl_request_seconds",
@@ -154,6 +158,10 @@ class Counters:
         self._requests(kind, answer).inc()
         if answer in ("answered", "late"):  # a refusal takes no time, and would hide what does
             self._request_time(kind).observe(seconds)
+
+    def defective(self, kind: str) -> None:
+        """Count a request that ended in a defect."""
+        self._defects(kind).inc()
 
     def wrote(self, seconds: float) -> None:
         """Count a unit of the writer."""

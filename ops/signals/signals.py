@@ -9,6 +9,7 @@ from typing import NoReturn
 from prometheus_client import CollectorRegistry, Gauge, disable_created_metrics, generate_latest
 from prometheus_client.process_collector import ProcessCollector
 
+from pmcl.hosts import Defects
 from pmcl.ops.signals.counters import Counters
 from pmcl.ops.signals.gauges import Gauges, Sources
 from pmcl.ops.signals.vitals import Vitals
@@ -55,8 +56,14 @@ class Signals(RuntimeSignals):
         """A request has come."""
         self._counters.taken()
 
+    def defective(self, kind: str, error: str, line: str) -> None:
+        """A request met a defect."""
+        self._vitals.defective(kind, error, line)
+        self._counters.defective(kind)
+
     def answered(self, kind: str, answer: str, seconds: float) -> None:
         """A request has its end."""
+        self._vitals.answered(kind, answer)
         self._counters.answered(kind, answer, seconds)
 
     def pulled(self, durable: str) -> Callable[[], None]:
@@ -66,6 +73,10 @@ class Signals(RuntimeSignals):
     def parts(self) -> dict[str, bool]:
         """Return for each part whether it does its work."""
         return self._vitals.parts()
+
+    def defects(self) -> Defects:
+        """Return what requests met of defects since the start."""
+        return self._vitals.defects
 
     async def metrics(self) -> bytes:
         """Return all metrics in Prometheus' text format."""

@@ -4,12 +4,14 @@ Nothing here waits: every answer follows from when a part was last heard of.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn, Protocol
 
 import anyio
 
 from pmcl.bus import DURABLES
+from pmcl.hosts import Defect, Defects
 
 __all__ = ["Vitals"]
 
@@ -17,6 +19,8 @@ SILENCE_S: Final = 5.0
 """How long a pull loop or the writer may give no sign; each has reason to every second."""
 STUCK_S: Final = 10.0
 """How long rows may wait while LOG takes none, and how long a failed commit is remembered."""
+DEFECTS_IN_A_ROW: Final = 3
+"""So many requests of one kind that all ended in a defect: nobody is served until one is not."""
 
 _TICK_S: Final = 0.5
 
@@ -58,6 +62,8 @@ class Vitals:
         self._head = head
         self._sent = relay.last
         self._moved = now
+        self._in_a_row: Counter[str] = Counter()
+        self.defects = Defects()
 
     def pulled(self, durable: str) -> Callable[[], None]:
         """Return what is to be called when the server was heard about a consumer."""
@@ -74,6 +80,17 @@ class Vitals:
     def failed(self) -> None:
         """The writer could not commit a unit."""
         self._failed = self._clock()
+
+    def defective(self, kind: str, error: str, line: str) -> None:
+        """A request of this kind met a defect."""
+        self._in_a_row[kind] += 1
+        last = Defect(kind=kind, error=error, line=line, at_ms=time.time_ns() // 1_000_000)
+        self.defects = Defects(count=self.defects.count + 1, last=last)
+
+    def answered(self, kind: str, answer: str) -> None:
+        """A request of this kind has its end; a refusal does not say whether it can be served."""
+        if answer == "answered":
+            self._in_a_row.pop(kind, None)
 
     def committed(self, last: int) -> None:
         """The journal goes to row `last` now, so the relay has to send it."""
@@ -95,6 +112,7 @@ class Vitals:
             "connection": all(connection.ready for connection in self._connections),
             "intake": self._stores()
             and all(now - heard < SILENCE_S for heard in self._pulled.values()),
+            "requests": all(row < DEFECTS_IN_A_ROW for row in self._in_a_row.values()),
             "relay": self.waiting == 0 or now - self._moved < STUCK_S,
             "writer": now - self._wrote < SILENCE_S and not fails,
         }

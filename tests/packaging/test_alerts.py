@@ -29,6 +29,7 @@ FIRES = {
         'pmcl_stream_max_bytes{stream="INTAKE"} 100x90',
     ],
     "PmclVerdictsUnanswered": ['pmcl_requests_total{kind="checkpoint",answer="late"} 0+1x90'],
+    "PmclDefects": ['pmcl_defects_total{kind="checkpoint"} 0+1x90'],
     "PmclBusy": ['pmcl_requests_total{kind="checkpoint",answer="busy"} 0+1x90'],
     "PmclVerdictsSlow": [
         'pmcl_request_seconds_bucket{kind="checkpoint",le="0.5"} 0x90',
@@ -58,6 +59,7 @@ WELL = [
     'pmcl_stream_max_bytes{stream="LOG"} -1x90',
     'pmcl_requests_total{kind="checkpoint",answer="answered"} 0+9x90',
     'pmcl_requests_total{kind="checkpoint",answer="late"} 3x90',
+    'pmcl_defects_total{kind="checkpoint"} 3x90',
     'pmcl_requests_total{kind="checkpoint",answer="busy"} 3x90',
     'pmcl_request_seconds_bucket{kind="checkpoint",le="0.5"} 0+9x90',
     'pmcl_request_seconds_bucket{kind="checkpoint",le="+Inf"} 0+9x90',

@@ -112,7 +112,9 @@ async def test_readiness_is_the_sidecars(configured: Configured, nats_server: Na
     parts = {"relay": True, "writer": False}
     async with opened(configured(parts=lambda: parts), nats_server) as wire:
         answer = await wire.get("/v1/ready")
-        assert (answer.status, answer.body) == (503, {"ready": False, "parts": parts})
+        none = {"count": 0, "last": None}
+        assert answer.status == 503
+        assert answer.body == {"ready": False, "parts": parts, "defects": none}
         assert (await wire.get("/v1/health")).status == 200
 
 

@@ -188,8 +188,13 @@ async def test_health_and_readiness_need_no_key(house: House) -> None:
     anybody = Wire(house.url, None)
     assert (await anybody.get("/v1/health")).body == {"status": "ok"}
     ready = (await anybody.get("/v1/ready")).body
-    assert ready == {"ready": True, "parts": dict.fromkeys(ready["parts"], True)}
-    assert ready["parts"].keys() == {"connection", "intake", "relay", "writer"}
+    none = {"count": 0, "last": None}
+    assert ready == {
+        "ready": True,
+        "parts": dict.fromkeys(ready["parts"], True),
+        "defects": none,
+    }
+    assert ready["parts"].keys() == {"connection", "intake", "relay", "requests", "writer"}
 
 
 async def test_lease_is_joined_by_the_same_snapshot_and_begun_anew_by_another(

@@ -9,6 +9,10 @@ import pytest
 
 from pmcl.bus import DURABLES, INTAKE, LOG
 from pmcl.bus.jetstream import call
+from pmcl.ops.doctor import examine
+from pmcl.ops.status import read_status, show_status
+from pmcl.store import StatementError
+from pmcl.workers import checkpoint
 from tests.integration.signals.conftest import House
 
 pytestmark = pytest.mark.anyio
@@ -72,3 +76,34 @@ async def test_ledger_that_cannot_be_written(house: House) -> None:
         await house.becomes("writer")
         other.execute("ROLLBACK")
         await house.becomes()
+
+
+async def test_checks_that_all_end_in_a_defect(
+    house: House, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: object) -> None:
+        raise StatementError(house.settings.ledger_path, 'fts5: syntax error near "\'"')
+
+    await house.wire.begin()
+    with monkeypatch.context() as broken:
+        broken.setattr(checkpoint, "_collect", refused)
+        for number in range(3):
+            verdict = await house.wire.check("write_file", f"/tmp/{number}")
+            assert verdict["reasons"] == ["degraded.ledger_unavailable"]
+    await house.becomes("requests")
+    await house.becomes("requests")
+    assert {"ready", "defects"} <= await wrong(house)
+    show_status(await read_status(house.settings))
+    told = capsys.readouterr().out
+    assert "3 requests met a defect of the sidecar, the last a checkpoint (StatementError" in told
+    assert "fts5" not in told
+    await house.wire.check("write_file", "/tmp/3")
+    await house.becomes()
+    assert "ready" not in await wrong(house)
+    assert "defects" in await wrong(house), "what was held for it stays told"
+
+
+async def wrong(house: House) -> set[str]:
+    """What the doctor finds to be wrong."""
+    report = await examine(house.settings, house.settings.state_dir)
+    return {finding["check"] for finding in report["findings"] if finding["state"] == "wrong"}

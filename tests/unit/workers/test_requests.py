@@ -212,12 +212,16 @@ class _Told(RuntimeSignals):
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str]] = []
+        self.defects: list[tuple[str, str]] = []
 
     def taken(self, kind: str) -> None:
         self.requests.append((kind, "taken"))
 
     def answered(self, kind: str, answer: str, seconds: float) -> None:
         self.requests.append((kind, answer))
+
+    def defective(self, kind: str, error: str, line: str) -> None:
+        self.defects.append((kind, error))
 
 
 async def test_every_request_is_told_when_it_comes_and_by_its_end(
@@ -384,11 +388,13 @@ async def test_a_failing_worker_answers_and_the_next_request_works(
     slow = _Slow()
     slow.let_go.set()
     slow.error, code = errors[which]
-    async with _serving(ledger, slow) as (bus, _):
+    told = _Told()
+    async with _serving(ledger, slow, signals=told) as (bus, _):
         await bus.send(_begin(desk))
         (error,) = await bus.replies(1)
         assert isinstance(error, ErrorReply)
         assert error.code == code
+        assert told.defects == ([("lease", "ZeroDivisionError")] if which == "defect" else [])
         assert "content" not in encode(cast("Contract", error)).decode()
         slow.error = None
         await bus.send(_begin(desk))

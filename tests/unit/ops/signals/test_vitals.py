@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from pmcl.ops.signals.vitals import SILENCE_S, STUCK_S, Vitals
+from pmcl.ops.signals.vitals import DEFECTS_IN_A_ROW, SILENCE_S, STUCK_S, Vitals
 
-WELL = {"connection": True, "intake": True, "relay": True, "writer": True}
+WELL = dict.fromkeys(("connection", "intake", "relay", "requests", "writer"), True)
 
 
 class Room:
@@ -138,3 +138,34 @@ def test_rows_of_before_the_start_wait_as_well() -> None:
     assert room.vitals.waiting == 3
     room.live(STUCK_S)
     assert room.ill == {"relay"}
+
+
+def fail(room: Room, kind: str = "checkpoint") -> None:
+    room.vitals.defective(kind, "StatementError", "collect:7")
+    room.vitals.answered(kind, "ledger_unavailable")
+
+
+def test_requests_that_all_end_in_a_defect_are_told_until_one_is_served() -> None:
+    room = Room()
+    for _ in range(DEFECTS_IN_A_ROW - 1):
+        fail(room)
+    fail(room, "lease")
+    assert room.ill == set()
+    fail(room)
+    room.vitals.answered("checkpoint", "stale_generation")
+    room.vitals.answered("lease", "answered")
+    assert room.ill == {"requests"}
+    room.vitals.answered("checkpoint", "answered")
+    assert room.ill == set()
+
+
+def test_defects_between_answers_are_counted() -> None:
+    room = Room()
+    for _ in range(DEFECTS_IN_A_ROW):
+        fail(room)
+        room.vitals.answered("checkpoint", "answered")
+    assert room.ill == set()
+    assert room.vitals.defects.count == DEFECTS_IN_A_ROW
+    last = room.vitals.defects.last
+    assert last is not None
+    assert (last.kind, last.error, last.line) == ("checkpoint", "StatementError", "collect:7")
