@@ -11,7 +11,7 @@ import msgspec
 
 from pmcl.contracts import EVERY_VISIBILITY, ItemAdmitted, ItemClosed
 from pmcl.judgement import DerivedItems, DerivedState
-from pmcl.ledger import items
+from pmcl.ledger import items, recalling
 from pmcl.store import Row, Transaction, load_queries
 
 __all__ = ["forget", "standing"]
@@ -76,7 +76,7 @@ def _read_scope(tx: Transaction, scope: str) -> _OfScope:
 
 
 def _read_relevant(tx: Transaction, scope: str, goal: str, now_ms: int) -> DerivedItems:
-    first = items.relevant(tx, scope, goal, now_ms)[:_READ_MAX]
+    first = recalling.relevant(tx, scope, goal, now_ms)[:_READ_MAX]
     newest_at = max([item.admitted_at for item in first], default=None)
     return DerivedItems(ids=tuple([item.item_id for item in first]), newest_at=newest_at)
 

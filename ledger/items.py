@@ -1,7 +1,7 @@
 """Items: derived state that was admitted, from then until it is closed; none is ever rewritten.
 
-What an item says is its payload. It is found by its words, by its kind and by how new it is, in its
-own scope alone; where only what is shareable may be seen, nothing else is looked at.
+What an item says is its payload. It is found in its own scope alone; where only what is shareable
+may be seen, nothing else is looked at.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,8 @@ from pmcl.contracts import (
     Proposed,
     Visibility,
 )
-from pmcl.judgement import Finds, KnownItem, most_telling, rank, words_to_ask
+from pmcl.judgement import KnownItem
 from pmcl.ledger import resting
-from pmcl.ledger.payloads import mark_words
 from pmcl.ledger.proposals import read_proposal
 from pmcl.store import Reader, Row, Transaction, load_queries
 
@@ -35,7 +34,6 @@ __all__ = [
     "listed",
     "newest",
     "open_intentions",
-    "relevant",
     "retracted",
     "said",
     "shown",
@@ -45,13 +43,6 @@ __all__ = [
 
 _queries = load_queries("pmcl.ledger", "items")
 SCHEMA: Final = _queries.schema
-
-_FOUND_MAX: Final = 64
-"""Of the newest texts that hold a word."""
-_READ_MAX: Final = 64
-"""Of the texts that hold any of the words; to read one costs more than to find many."""
-_NEWEST_MAX: Final = 16
-_RECALLED: Final[tuple[ItemKind, ...]] = ("belief", "lesson", "memory")
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,42 +172,6 @@ def contradictions(
         )
         if row["other_visibility"] in visible
     ]
-
-
-def relevant(
-    tx: Transaction,
-    scope: str,
-    question: str,
-    now_ms: int,
-    visible: Sequence[Visibility] = EVERY_VISIBILITY,
-) -> list[Item]:
-    """Return live memories, beliefs and lessons, what the question asks for first.
-
-    Looked at are the newest that hold one of its words, of these what tells most, and the newest of
-    each kind.
-    """
-    last = tx.one(_queries.newest_payload)
-    assert last is not None
-    finds = [_holding(tx, scope, word, last["payload"], visible) for word in words_to_ask(question)]
-    wanted = most_telling(finds, _READ_MAX)
-    rows = tx.all(_queries.numbered, scope=scope, payloads=msgspec.json.encode(wanted).decode())
-    items = [read_proposal(Item, row) for row in rows]
-    items = [item for item in items if item.visibility in visible and item.kind in _RECALLED]
-    by_number = {item.payload: item for item in items}
-    for kind in _RECALLED:
-        for item in newest(tx, scope, kind, _NEWEST_MAX, visible):
-            by_number[item.payload] = item
-    ages = {number: now_ms - item.admitted_at for number, item in by_number.items()}
-    return [by_number[number] for number in rank(finds, ages)]
-
-
-def _holding(
-    tx: Transaction, scope: str, word: str, last: int, visible: Sequence[Visibility]
-) -> Finds:
-    marked = " OR ".join(f'"{mark_words(scope, each, (word,))}"' for each in visible)
-    rows = tx.all(_queries.holding, word=marked, max_rows=_FOUND_MAX)
-    numbers = tuple(row["payload"] for row in rows)
-    return Finds(numbers=numbers, cut=len(numbers) == _FOUND_MAX, newest=last)
 
 
 def _merged(

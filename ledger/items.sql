@@ -101,19 +101,6 @@ CROSS JOIN items AS o ON o.scope = c.scope AND o.item_id = c.other_id AND o.stat
 WHERE i.scope = :scope AND i.kind = 'belief' AND i.visibility = :visibility AND i.state = 'live'
 ORDER BY i.place DESC LIMIT :max_rows;
 
--- name: numbered
-SELECT i.*, p.content, p.payload FROM json_each(:payloads) AS wanted
-CROSS JOIN payloads AS p ON p.payload = wanted.value
-CROSS JOIN items AS i ON i.scope = p.scope AND i.item_id = p.id
-WHERE p.scope = :scope AND i.state = 'live';
-
--- name: holding
-SELECT rowid AS payload FROM payload_words WHERE payload_words MATCH :word
-ORDER BY rowid DESC LIMIT :max_rows;
-
--- name: newest_payload
-SELECT coalesce(max(payload), 0) AS payload FROM payloads;
-
 -- name: listed
 SELECT i.*, p.content, coalesce(p.payload, 0) AS payload FROM items AS i
 LEFT JOIN payloads AS p ON p.scope = i.scope AND p.id = i.item_id

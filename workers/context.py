@@ -34,6 +34,7 @@ from pmcl.ledger import (
     identities,
     items,
     leases,
+    recalling,
     reflections,
     self_models,
     stops,
@@ -139,7 +140,7 @@ def _pieces(
     found: list[tuple[str, list[Item]]] = [
         ("working_state", [] if state is None else [state]),
         ("intentions", items.open_intentions(tx, scope, _OPEN_MAX, visible)),
-        ("memories", items.relevant(tx, scope, goal, unit.now_ms, visible)),
+        ("memories", recalling.relevant(tx, scope, goal, unit.now_ms, visible)),
     ]
     advice = items.newest(tx, scope, "recommendation", _OPEN_MAX, visible)
     groups = [group for _, group in found] + [advice]

@@ -18,7 +18,7 @@ from pmcl.contracts import (
     WorkingStateProposed,
 )
 from pmcl.contracts.limits import RECOMMENDATION_TTL_MS
-from pmcl.ledger import items
+from pmcl.ledger import items, recalling
 from tests.unit.workers.desk import Desk, Ledger
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ async def found(desk: Desk, question: str, *visible: Any) -> list[str]:
 
     def read(tx: Any) -> list[items.Item]:
         seen = visible or EVERY_VISIBILITY
-        return items.relevant(tx, desk.scope, question, desk.ledger.clock.now_ms, seen)
+        return recalling.relevant(tx, desk.scope, question, desk.ledger.clock.now_ms, seen)
 
     return [item.text for item in await desk.ledger.writer.run(read)]
 
