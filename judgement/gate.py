@@ -1,4 +1,4 @@
-"""The gate before a reflection: whether a job may run now, must wait, or is over without a run.
+"""The gate before a reflection: whether a job that is due may run, or is over without a run.
 
 A time counts only within its own length of the clock, before or after it: a clock that is set back
 by a day makes nobody wait for a day. Source: SPEC E2.
@@ -16,7 +16,6 @@ __all__ = [
     "GateLimits",
     "Go",
     "Over",
-    "Wait",
     "breaker",
     "gate",
     "next_slot",
@@ -53,31 +52,23 @@ class GateInputs(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         lease_lives: that of the job.
-        in_flight: that a claim of the host is open.
         mark: of what the reflector would read now.
         last_mark: of what it read in the last cycle that ended well.
         spent: within the window, open reservations included.
         reservation: what the cycle may use.
-        retry_at: before which nothing is tried, after a failure.
     """
 
     now_ms: int
     lease_lives: bool
     stopped: bool
-    in_flight: bool
     mark: str
     last_mark: str | None
     spent: Spending
     reservation: Spending
-    retry_at: int | None = None
 
 
 class Go(msgspec.Struct, frozen=True):
     """The reflector may be asked."""
-
-
-class Wait(msgspec.Struct, frozen=True):
-    """The job stays as it is."""
 
 
 class Over(msgspec.Struct, frozen=True):
@@ -87,16 +78,12 @@ class Over(msgspec.Struct, frozen=True):
     reason: str
 
 
-def gate(inputs: GateInputs, limits: GateLimits) -> Go | Wait | Over:
-    """Return what becomes of a waiting job."""
-    if inputs.in_flight:
-        return Wait()
+def gate(inputs: GateInputs, limits: GateLimits) -> Go | Over:
+    """Return what becomes of a job of a host that has no open claim and need not wait."""
     if inputs.stopped:
         return Over("skipped", "stopped")
     if not inputs.lease_lives:
         return Over("skipped", "lease_over")
-    if _blocks(inputs.retry_at, inputs.now_ms, limits):
-        return Wait()
     if inputs.mark == inputs.last_mark:
         return Over("noop", "unchanged")
     for name in ("tokens", "ms", "cost"):
@@ -104,10 +91,6 @@ def gate(inputs: GateInputs, limits: GateLimits) -> Go | Wait | Over:
         if wanted > getattr(limits.budget, name):
             return Over("skipped", f"budget.{name}")
     return Go()
-
-
-def _blocks(retry_at: int | None, now_ms: int, limits: GateLimits) -> bool:
-    return retry_at is not None and now_ms < retry_at <= now_ms + limits.open_ms
 
 
 def retry_at(now_ms: int, failures: int, limits: GateLimits, wanted_ms: int = 0) -> int:
@@ -125,7 +108,8 @@ def breaker(failures: int, retry_at: int | None, now_ms: int, limits: GateLimits
     """Return the state of a host's circuit."""
     if failures < limits.failures_open:
         return "closed"
-    return "open" if _blocks(retry_at, now_ms, limits) else "half_open"
+    waits = retry_at is not None and now_ms < retry_at <= now_ms + limits.open_ms
+    return "open" if waits else "half_open"
 
 
 def next_slot(last: int, now_ms: int, period_ms: int) -> int | None:

@@ -103,31 +103,31 @@ def claim(
         now_ms=unit.now_ms,
         lease_lives=_lives(unit, lease, claimed.lease_id),
         stopped=stops.in_force(unit.tx) is not None,
-        in_flight=False,  # `ready` gives no such host, and there is a unique index
         mark=mark,
         last_mark=host.mark,
         spent=spent,
         reservation=traits.reservation,
-        retry_at=host.retry_at or None,
     )
     match gate(inputs, config.limits):
         case Go():
             return Decision(events=(claimed,), reply=_to_read(unit, retrospect, claimed, traits))
         case Over(result=result, reason=reason):
-            closed = msgspec.structs.replace(claimed, reserved=Spending(), expires_at=unit.now_ms)
+            closed = _closed(unit, claimed)
             return Decision(events=(closed, _ended(unit, closed, result, reason)))
-        case _:
-            return Decision()
 
 
 def give_up(unit: UnitOfWork, whose: str, traits: ReflectorTraits, limits: GateLimits) -> Decision:
     """Return a cycle that failed before there was anything to look back on, as any failure ends."""
     host = reflections.host_of(unit.tx, *whose.split("."))
     assert host is not None
-    claimed = take_job(unit, host, traits, host.mark or "")
-    closed = msgspec.structs.replace(claimed, reserved=Spending(), expires_at=unit.now_ms)
+    closed = _closed(unit, take_job(unit, host, traits, host.mark or ""))
     ended = _ended(unit, closed, "failed", "defect")
     return Decision(events=(closed, _tried_again(unit, closed, ended, limits, again=True)))
+
+
+def _closed(unit: UnitOfWork, claimed: ReflectionClaimed) -> ReflectionClaimed:
+    """Return the claim of a cycle in which nobody is asked: it reserves nothing."""
+    return msgspec.structs.replace(claimed, reserved=Spending(), expires_at=unit.now_ms)
 
 
 def _to_read(

@@ -320,6 +320,15 @@ async def extend(ledger: Ledger) -> None:
     await ledger.writer.run(renew)
 
 
+async def test_a_clock_set_back_makes_no_failed_job_wait_for_it(room: Room, desk: Desk) -> None:
+    room.reflector.error = ReflectorError("refused", discarded=False)
+    await changed_turn(room, desk, 1)
+    room.ledger.clock.now_ms -= 86_400_000
+    await extend(room.ledger)
+    assert await room.worker.step()
+    assert len(room.reflector.asked) == 2
+
+
 async def test_a_job_is_tried_five_times_at_most(room: Room, desk: Desk) -> None:
     room.reflector.error = ReflectorError("refused", discarded=False)
     await desk.observe()
@@ -397,6 +406,18 @@ async def test_two_workers_never_hold_one_job(room: Room, desk: Desk) -> None:
         for _ in range(8):
             tasks.start_soon(take)
     assert len([one for one in taken if one is not None]) == 1
+
+
+async def test_what_comes_while_a_cycle_is_open_waits_for_its_end(room: Room, desk: Desk) -> None:
+    await desk.observe()
+    await turn(desk)
+    retrospect = await room.worker.claim()
+    assert isinstance(retrospect, Retrospect)
+    await desk.observe()
+    await turn(desk, "turn-2")
+    assert await room.another().claim() is None
+    await room.worker.finish(retrospect, await room.worker.ask(retrospect))
+    assert await room.another().claim()
 
 
 async def test_a_stop_during_a_cycle_keeps_nothing_of_it(room: Room, desk: Desk) -> None:
