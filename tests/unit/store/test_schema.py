@@ -1,5 +1,6 @@
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -118,6 +119,34 @@ async def test_an_unreadable_file_is_unavailable(config: StoreConfig) -> None:
     config.path.chmod(0)
     with pytest.raises(StoreUnavailableError, match="SQLITE_CANTOPEN"):
         await open_once(config)
+
+
+def test_who_is_refused_at_once_asks_again(
+    config: StoreConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        other.execute("COMMIT")
+
+    monkeypatch.setattr(time, "sleep", wait)
+    with opened(config) as other:
+        other.execute("BEGIN IMMEDIATE")
+        connection = open_connection(config)
+    connection.close()
+    assert len(waits) == 1
+
+
+def test_who_is_refused_for_too_long_is_told(
+    config: StoreConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it asks again"))
+    impatient = msgspec.structs.replace(config, busy_timeout_ms=0)
+    with opened(config) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailableError, match="SQLITE_BUSY"):
+            open_connection(impatient)
 
 
 def test_a_file_created_by_several_at_once_is_created_once(config: StoreConfig) -> None:
