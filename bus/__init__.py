@@ -49,7 +49,7 @@ from pmcl.bus.keys import (
     write_private,
 )
 from pmcl.bus.message import STREAM_SEQUENCE, Message
-from pmcl.bus.monitor import ailment, check_server, healthy, varz
+from pmcl.bus.monitor import ailment, check_server, healthy, loaded_at, varz, wait_loaded
 from pmcl.bus.moving import move_dead_letters
 from pmcl.bus.page import Page, Place, StoredMessage, find_place, read_page
 from pmcl.bus.pull import Delivery, PullConfig, pull
@@ -142,6 +142,7 @@ __all__ = [
     "host_permissions",
     "intake_progress",
     "light_tasks",
+    "loaded_at",
     "move_dead_letters",
     "observed_through",
     "open_connection",
@@ -164,5 +165,6 @@ __all__ = [
     "trim_intake",
     "untraced",
     "varz",
+    "wait_loaded",
     "write_private",
 ]

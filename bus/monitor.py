@@ -5,14 +5,16 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+import anyio
 import anyio.to_thread
 import msgspec
 
 from pmcl.bus.errors import ServerError, StreamConfigError
 
-__all__ = ["ailment", "check_server", "healthy", "varz"]
+__all__ = ["ailment", "check_server", "healthy", "loaded_at", "varz", "wait_loaded"]
 
 _TIMEOUT_S = 1.0
+_LOOK_S = 0.05
 
 
 async def healthy(monitor_url: str) -> bool | None:
@@ -42,6 +44,25 @@ async def varz(monitor_url: str) -> dict[str, Any]:
     if answer is None or answer[0] != http.HTTPStatus.OK:
         raise ServerError(f"{monitor_url}/varz does not answer")
     return msgspec.json.decode(answer[1], type=dict[str, Any])
+
+
+async def loaded_at(monitor_url: str) -> Any:
+    """Return when the server loaded its configuration last: another value once it has again.
+
+    Raises:
+        ServerError: it does not answer.
+    """
+    return (await varz(monitor_url)).get("config_load_time")
+
+
+async def wait_loaded(monitor_url: str, before: Any) -> None:
+    """The server has loaded its configuration since `loaded_at` was `before`; the caller bounds it.
+
+    Raises:
+        ServerError: it does not answer.
+    """
+    while await loaded_at(monitor_url) == before:  # noqa: ASYNC110 - a foreign process
+        await anyio.sleep(_LOOK_S)
 
 
 async def check_server(monitor_url: str) -> None:

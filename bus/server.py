@@ -20,7 +20,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import anyio.to_thread
@@ -31,7 +31,7 @@ from pmcl.bus.binary import find_nats_server
 from pmcl.bus.errors import ServerError, ServerLockedError
 from pmcl.bus.keys import Keyring
 from pmcl.bus.leftovers import remove_leftovers
-from pmcl.bus.monitor import ailment, healthy, varz
+from pmcl.bus.monitor import ailment, healthy, loaded_at, wait_loaded
 from pmcl.bus.server_config import Ports, ServerConfig, prepare_server
 from pmcl.bus.tasks import background_tasks
 
@@ -100,17 +100,13 @@ class EmbeddedServer:
         if self._process is None:
             raise ServerError("the server is being restarted")
         await anyio.to_thread.run_sync(prepare_server, self._config, self._keyring)
-        before = await self._loaded_at()
+        before = await loaded_at(self.monitor_url)
         self._process.send_signal(signal.SIGHUP)
         with anyio.move_on_after(_RELOAD_TIMEOUT_S):
-            while await self._loaded_at() == before:  # noqa: ASYNC110 - a foreign process
-                await anyio.sleep(_POLL_S)
+            await wait_loaded(self.monitor_url, before)
             log.info("server.reloaded")
             return
         raise ServerError(f"the configuration was not taken, see {self._config.log_file}")
-
-    async def _loaded_at(self) -> Any:
-        return (await varz(self.monitor_url)).get("config_load_time")
 
     async def _start(self) -> None:
         await anyio.to_thread.run_sync(remove_leftovers, self._config.store_dir)

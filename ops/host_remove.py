@@ -3,7 +3,7 @@
 import os
 import signal
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import anyio.to_thread
@@ -14,9 +14,10 @@ from pmcl.bus import (
     Keyring,
     KeyringError,
     ServerConfig,
+    loaded_at,
     prepare_server,
     public_key,
-    varz,
+    wait_loaded,
 )
 from pmcl.ops.known_hosts import HostNotFoundError, credentials_of
 from pmcl.ops.settings import Settings
@@ -25,7 +26,6 @@ from pmcl.ops.state_dir import running_pid
 __all__ = ["remove_host"]
 
 _TAKEN_S: Final = 10.0
-_LOOK_S: Final = 0.05
 
 
 async def remove_host(settings: Settings, scope: str, host: str) -> Path | None:
@@ -56,7 +56,7 @@ async def remove_host(settings: Settings, scope: str, host: str) -> Path | None:
     monitor_url = (await anyio.to_thread.run_sync(prepare_server, config, keyring)).monitor_url
     pid = running_pid(settings.state_dir)
     embedded = pid is not None and settings.server_url is None
-    before = await _loaded_at(monitor_url) if embedded else None
+    before = await loaded_at(monitor_url) if embedded else None
     await anyio.to_thread.run_sync(keyring.remove_host, scope, host)
     await anyio.to_thread.run_sync(prepare_server, config, keyring)
     if pid is not None:
@@ -66,8 +66,7 @@ async def remove_host(settings: Settings, scope: str, host: str) -> Path | None:
     if not embedded:
         return dropped
     with anyio.move_on_after(_TAKEN_S):
-        while await _loaded_at(monitor_url) == before:  # noqa: ASYNC110 - a foreign process
-            await anyio.sleep(_LOOK_S)
+        await wait_loaded(monitor_url, before)
         return dropped
     raise BusTimeoutError(f"process {pid}, whose server may still take the key", _TAKEN_S)
 
@@ -81,10 +80,6 @@ def _dropped(path: Path, nkey: str) -> Path | None:
     except (KeyringError, OSError):
         return None
     return path
-
-
-async def _loaded_at(monitor_url: str) -> Any:
-    return (await varz(monitor_url)).get("config_load_time")
 
 
 def _not_registered(scope: str, host: str) -> HostNotFoundError:

@@ -185,14 +185,14 @@ def _subjects(selection: Selection) -> Sequence[str]:
 
 def show_replay(report: ReplayReport) -> None:
     """Print for people what a replay has done, or would do."""
-    new, refused = ("would be", "would be") if report.dry_run else ("were", "were")
+    word = "would be" if report.dry_run else "were"
     console.print(
         f"{report.messages} messages of {INTAKE} from {report.first} to {report.last}: "
-        f"{report.done} {new} recorded, {report.repeats} had been before",
+        f"{report.done} {word} recorded, {report.repeats} had been before",
         soft_wrap=True,
     )
     for code, count in sorted(report.refused.items()):
-        console.print(f"{count} {refused} refused: {shown_whole(code)}", markup=False)
+        console.print(f"{count} {word} refused: {shown_whole(code)}", markup=False)
     for reason, count in sorted(report.left.items()):
         console.print(f"{count} failed, and stay: {shown_whole(reason)}", markup=False)
     if not report.is_through:
