@@ -251,13 +251,40 @@ def _known(tx: Transaction, scope: str, step: Action) -> StepKnown:
 def _events(
     unit: UnitOfWork, inputs: Inputs, proposal: Proposal, judgement: Judgement, commitment: str
 ) -> tuple[Event, ...]:
-    request, evaluation = proposal.request, judgement.evaluation
-    check, forecast = evaluation.execution_check, evaluation.plan_check.forecast
-    receipt = request.expected_receipt
-    cited = tuple(item.evidence_id for item in inputs.evidence)
     sender: dict[str, Any] = {"scope": inputs.scope, "host": inputs.host, "at_ms": unit.now_ms}
-    whose = sender | {"evaluation_id": evaluation.evaluation_id}
-    evaluated = Evaluated(
+    whose = sender | {"evaluation_id": inputs.evaluation_id}
+    cited = tuple(item.evidence_id for item in inputs.evidence)
+    evaluated = _evaluated(whose, proposal, judgement, cited, commitment)
+    released = tuple(
+        HoldReleased(**whose, hold_id=release.hold_id, evidence_ids=release.evidence_ids)
+        for release in judgement.released
+    )
+    approved = (*approval_events(inputs, judgement, sender),)
+    if judgement.hold_reason is None:
+        return (evaluated, *released, *approved)
+    placed = HoldPlaced(
+        **whose,
+        hold_id=inputs.evaluation_id,  # an evaluation places one hold at most
+        effect=evaluated.effect,
+        resource_keys=judgement.hold_keys,
+        reason=judgement.hold_reason,
+        lift=judgement.hold_lift,
+        cited=tuple(dict.fromkeys((*cited, *inputs.grounding.goal_ids))),
+    )
+    return (evaluated, *released, *approved, placed)
+
+
+def _evaluated(
+    whose: Mapping[str, Any],
+    proposal: Proposal,
+    judgement: Judgement,
+    cited: tuple[str, ...],
+    commitment: str,
+) -> Evaluated:
+    request, evaluation = proposal.request, judgement.evaluation
+    check, plan = evaluation.execution_check, evaluation.plan_check
+    receipt = request.expected_receipt
+    return Evaluated(
         **whose,
         call_id=request.call_id,
         kind=request.kind,
@@ -273,29 +300,12 @@ def _events(
         resource_keys=proposal.resource_keys,
         cited=cited,
         reasons=evaluation.reasons,
-        failure_mode=forecast.mode,
-        failure_probability=forecast.probability,
-        material=evaluation.plan_check.material,
-        mitigated=evaluation.plan_check.mitigated,
+        failure_mode=plan.forecast.mode,
+        failure_probability=plan.forecast.probability,
+        material=plan.material,
+        mitigated=plan.mitigated,
         expected_receipt_kind=None if receipt is None else receipt.kind,
         expected_receipt_digest=None if receipt is None else receipt.digest,
         expires_at=evaluation.expires_at,
         commitment=commitment,
     )
-    released = tuple(
-        HoldReleased(**whose, hold_id=release.hold_id, evidence_ids=release.evidence_ids)
-        for release in judgement.released
-    )
-    approved = (*approval_events(inputs, judgement, sender),)
-    if judgement.hold_reason is None:
-        return (evaluated, *released, *approved)
-    placed = HoldPlaced(
-        **whose,
-        hold_id=evaluation.evaluation_id,  # an evaluation places one hold at most
-        effect=check.effect,
-        resource_keys=judgement.hold_keys,
-        reason=judgement.hold_reason,
-        lift=judgement.hold_lift,
-        cited=tuple(dict.fromkeys((*cited, *inputs.grounding.goal_ids))),
-    )
-    return (evaluated, *released, *approved, placed)
