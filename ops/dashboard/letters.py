@@ -6,6 +6,7 @@ from typing import Any, Final
 from pmcl.ops.dashboard.access import PageRefusedError
 from pmcl.ops.dashboard.queues import read_streams
 from pmcl.ops.dashboard.running import check_running
+from pmcl.ops.dashboard.templates import counted
 from pmcl.ops.dashboard.visit import Done, Page, Visit, number_of
 from pmcl.ops.dead_letters import (
     LetterView,
@@ -77,7 +78,8 @@ async def do_redrive(visit: Visit) -> Done:
     report = RedriveReport()
     await redrive(visit.settings, _wanted(visit.form, found), report)
     stay = "".join(f"; {count} stay: {code}" for code, count in sorted(report.left.items()))
-    told = f"{report.done} dead letters were dealt with, {report.repeats} had been before{stay}."
+    dealt = f"{counted(report.done, 'dead letter')} dealt with"
+    told = f"{dealt}, {report.repeats} had been before{stay}."
     return Done("/deadletters", told)
 
 

@@ -1,5 +1,6 @@
 """Pages are made from templates that escape whatever they are given."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -7,10 +8,11 @@ from typing import Final
 
 import msgspec
 from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
 
 from pmcl.ops.console import shown_time, shown_whole
 
-__all__ = ["STATIC", "Static", "environment"]
+__all__ = ["STATIC", "Static", "counted", "environment"]
 
 _PACKAGE: Final = "pmcl.ops.dashboard"
 _MEDIA: Final = {
@@ -18,6 +20,7 @@ _MEDIA: Final = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
+_after_separator = re.compile(r"(?<=[/_.:-])(?=[^/_.:-])")
 
 
 class Static(msgspec.Struct, frozen=True):
@@ -52,14 +55,26 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "clock": lambda at_ms: shown_time(at_ms, "%H:%M:%S"),
+        "breakable": _breakable,
+        "clock": lambda at_ms: shown_time(at_ms, "%m-%d %H:%M:%S"),
         "count": lambda number: f"{number:,}",
+        "counted": counted,
         "figure": lambda number: "\N{EN DASH}" if number is None else f"{number:.3f}",
         "moment": _moment,
         "since": shown_time,
         "whole": shown_whole,
     }
     return made
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural but for one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _breakable(name: str) -> Markup:
+    """Return a name that may be broken behind its separators, not inside a word."""
+    return Markup("<wbr>").join(_after_separator.split(name))
 
 
 def _moment(at_ms: int) -> str:

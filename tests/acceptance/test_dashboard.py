@@ -1,6 +1,7 @@
 """The dashboard in a real browser, over a real sidecar: keys alone, in the light and the dark."""
 
 import http.server
+import re
 import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -107,6 +108,7 @@ async def test_live_verdict_is_seen_within_a_second_and_moves_nothing(
         assert shown[0] == held
         for word in ("held", "files/delete_file", "mutation", "s/a", "plan.unmitigated", "ms"):
             assert word in shown[1]
+        assert re.search(r"\b\d\d-\d\d \d\d:\d\d:\d\d\b", shown[1])
         assert shown[2:] == ["1", "1", "1", []]
 
 
@@ -137,7 +139,7 @@ async def test_whole_approval_by_the_keyboard_alone(world: World, window: Browse
         assert (await host.check(renaming)).approval_id is not None
         await window.until("document.querySelector('#pending:not([hidden])')")
         await window.keys("4")
-        await window.sees("1 approvals that are pending")
+        await window.sees("1 approval, pending, or granted and not used yet")
         await window.tab_to("Skip to content")
         await window.keys(ENTER)
         await window.until("document.activeElement.id === 'main'")
@@ -156,7 +158,7 @@ async def test_stop_and_resume_by_the_keyboard_alone(world: World, window: Brows
     async with opened(world, window), asking(world) as host:
         assert (await host.check(reading("/srv/a"))).status == "passed"
         await window.keys("9")
-        await window.sees("1 leases end")
+        await window.sees("1 lease ends, with all that it passed")
         await window.tab_to("Stop everything")
         await window.keys(ENTER)
         await window.sees(f"Stopped by {BY}: 1 lease ended.")
@@ -226,17 +228,41 @@ async def test_every_text_is_readable_in_the_light_and_in_the_dark(
         await window.complaints()  # the page that is not there
 
 
-async def test_narrow_window_shows_every_page_without_scrolling_aside(
+# How many lines the words of each tool's name take: one, where a name breaks between its words.
+_WORD_LINES = """
+const lines = (text) => {
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  return range.getClientRects().length;
+};
+return [...document.querySelectorAll("td.tool a")]
+  .flatMap((name) => [...name.childNodes].filter((node) => node.data).map(lines));
+"""
+
+
+async def test_every_page_fits_its_window_and_breaks_no_name_inside_a_word(
     world: World, window: Browser
 ) -> None:
     async with opened(world, window) as base, asking(world, MUST_ASK) as host:
         await fill(host)
         await host.check(deleting(f"/srv/{'long' * 60}"))
-        await window.width(360)
-        for page in PAGES:
-            await window.open(f"{base}/{page}")
-            over = "return document.documentElement.scrollWidth - innerWidth"
-            assert await window.evaluate(over) <= 0, page
+        long = reading("/srv/a").tool
+        long = msgspec.structs.replace(
+            long, server="github-enterprise", name="list_all_repositories"
+        )
+        await host.check(reading("/srv/a", tool=long))
+        for width in (360, 768, 1024, 1280):
+            await window.width(width)
+            for page in PAGES:
+                await window.open(f"{base}/{page}")
+                over = "return document.documentElement.scrollWidth - innerWidth"
+                assert await window.evaluate(over) <= 0, (width, page)
+                if page == "verdicts":
+                    words = await window.evaluate(_WORD_LINES)
+                    assert set(words) == {1}, (width, words)
+                    assert len(words) > 2 * await window.evaluate(
+                        "return document.querySelectorAll('td.tool').length"
+                    )
 
 
 async def fill(host: Host) -> None:

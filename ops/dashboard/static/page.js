@@ -44,6 +44,7 @@
     const link = cell("tool").firstElementChild;
     link.setAttribute("href", `${base}/verdicts/${encodeURIComponent(shown.id)}`);
     link.textContent = shown.tool;
+    cell("tool").title = shown.tool;
     cell("effect").textContent = shown.effect;
     cell("host").textContent = shown.host;
     cell("reasons").textContent = shown.reasons;
@@ -57,7 +58,7 @@
     return {
       ...row,
       moment,
-      clock: moment.slice(11, 19),
+      clock: moment.slice(5, 19).replace("T", " "),
       reasons: row.reasons || "–",
       took: row.took_ms === null ? "–" : `${row.took_ms} ms`,
     };
