@@ -65,6 +65,7 @@ class Counters:
         self._count_work(registry)
         # What an alert asks about is there from the start, else its first increase is not seen.
         for kind in REQUESTS:
+            self._request_time(kind)
             for answer in _WATCHED:
                 self._requests(kind, answer)
             self._defects(kind)

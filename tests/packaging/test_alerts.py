@@ -10,11 +10,21 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.promql import (
+    expressions,
+    labels_of,
+    name_of,
+    panels,
+    parsed,
+    ranges,
+    rules,
+    selectors,
+)
+
 OPS = Path(__file__).parents[2] / "docs/ops"
 ALERTS = OPS / "alerts.yml"
 DASHBOARD = OPS / "grafana.json"
-# Of Prometheus itself, and of every process that its client library counts in.
-OTHERS = {"up", "process_resident_memory_bytes"}
+UNITS = {"_seconds": "s", "_bytes": "bytes"}
 PROMTOOL = shutil.which("promtool")
 
 # What makes each alert fire, from the first minute on.
@@ -74,56 +84,88 @@ WELL = [
 ]
 
 
-def rules() -> list[dict[str, Any]]:
-    read = msgspec.yaml.decode(ALERTS.read_bytes(), type=dict[str, Any])
-    return [rule for group in read["groups"] for rule in group["rules"]]
+class Metric(msgspec.Struct, frozen=True):
+    """A series as it is documented; the endpoint is held to the same table."""
+
+    kind: str
+    labels: set[str]
 
 
-def panels() -> list[dict[str, Any]]:
-    read = msgspec.json.decode(DASHBOARD.read_bytes(), type=dict[str, Any])
-    return [panel for panel in read["panels"] if panel["type"] != "row"]
-
-
-def expressions() -> Iterator[str]:
-    yield from (rule["expr"] for rule in rules())
-    yield from (target["expr"] for panel in panels() for target in panel["targets"])
-
-
-def metrics() -> dict[str, set[str]]:
-    """Every series of the documented metrics, with its labels; the endpoint is held to them."""
+def metrics() -> dict[str, Metric]:
+    """Every documented series by its name; of a histogram, its parts."""
     table = re.findall(
         r"^\| `(pmcl_\w+)` \| (\w+) \|([^|]*)\|", (OPS / "signals.md").read_text(), re.M
     )
-    known: dict[str, set[str]] = {}
+    known = {"process_resident_memory_bytes": Metric("gauge", {"instance"})}
+    known["up"] = Metric("gauge", {"instance", "job"})
     for name, kind, told in table:
         labels = set(re.findall(r"`(\w+)`", told)) | {"instance"}
-        known[name] = labels
+        known[name] = Metric(kind, labels)
         if kind == "histogram":
-            known[f"{name}_bucket"] = labels | {"le"}
-            known |= {f"{name}_sum": labels, f"{name}_count": labels}
+            known[f"{name}_bucket"] = Metric("counter", labels | {"le"})
+            known |= {f"{name}_{part}": Metric("counter", labels) for part in ("sum", "count")}
     return known
+
+
+def labels(expression: str) -> set[str]:
+    """The labels that are left in what an expression returns."""
+    known = {name: metric.labels for name, metric in metrics().items()}
+    return labels_of(parsed(expression), known)
 
 
 def test_every_metric_and_label_that_is_asked_for_is_there() -> None:
     known = metrics()
     asked = set()
     for expression in expressions():
-        for name, selected in re.findall(
-            r"\b((?:pmcl|process)_\w+|up)\b(?:\{([^}]*)\})?", expression
-        ):
+        for selector in selectors(parsed(expression)):
+            name = name_of(selector)
             asked.add(name)
-            if name in OTHERS:
-                continue
-            labels = set(re.findall(r"(\w+)\s*[=!]", selected))
-            assert labels <= known[name], (expression, labels - known[name])
-        for grouped in re.findall(r"\bby \(([^)]*)\)", expression):
-            assert set(re.findall(r"\w+", grouped)) <= set().union(*known.values()), expression
-    assert len(asked) > 30
-    shown = {re.sub("_(bucket|sum|count)$", "", name) for name in asked}
-    unseen = (
-        known.keys() - asked - {f"{n}{s}" for n in shown for s in ("", "_bucket", "_sum", "_count")}
-    )
+            given = {matcher.name for matcher in selector.matchers.matchers}
+            assert given <= known[name].labels, expression
+    parts = {re.sub("_(bucket|sum|count)$", "", name) for name in asked}
+    unseen = known.keys() - asked - {f"{n}{s}" for n in parts for s in ("", "_sum", "_count")}
     assert not unseen, f"neither drawn nor alerted on: {unseen}"
+
+
+@pytest.mark.parametrize("expression", sorted(set(expressions())))
+def test_what_only_grows_is_asked_for_by_its_growth(expression: str) -> None:
+    over_time = ranges(parsed(expression))
+    kinds = metrics()
+    for selector in selectors(parsed(expression)):
+        name = name_of(selector)
+        assert (kinds[name].kind == "counter") == (name in over_time), name
+
+
+def test_words_of_alerts_and_legends_name_labels_that_are_left() -> None:
+    for rule in rules():
+        named = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
+        assert named <= labels(rule["expr"]), rule["alert"]
+    for panel in panels():
+        for target in panel["targets"]:
+            named = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+            left = labels(target["expr"])
+            assert named <= left, panel["title"]
+            # Else two lines of one sidecar have the same name.
+            assert left - named - {"instance", "python"} <= set(_matched(target["expr"])), (
+                panel["title"],
+                left,
+            )
+
+
+def _matched(expression: str) -> Iterator[str]:
+    for selector in selectors(parsed(expression)):
+        yield from (each.name for each in selector.matchers.matchers)
+
+
+@pytest.mark.parametrize("panel", panels(), ids=lambda panel: panel["title"])
+def test_unit_of_a_panel_is_that_of_its_metrics(panel: dict[str, Any]) -> None:
+    for target in panel["targets"]:
+        [name] = {name_of(selector) for selector in selectors(parsed(target["expr"]))}
+        bare = name.removesuffix("_bucket").removesuffix("_total")
+        fit = {unit for ending, unit in UNITS.items() if bare.endswith(ending)}
+        if not fit:
+            fit = {"reqps", "ops", "short"} if "rate(" in target["expr"] else {"short"}
+        assert panel["fieldConfig"]["defaults"]["unit"] in fit, name
 
 
 def test_every_alert_is_whole_and_has_its_page() -> None:

@@ -9,6 +9,7 @@ import anyio
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from promql_parser import MatchOp, VectorSelector
 
 from pmcl.bus import LOG
 from pmcl.bus.jetstream import call
@@ -16,6 +17,7 @@ from pmcl.contracts import EVENTS
 from pmcl.workers import Incoming, ObserveWorker, streams
 from tests.integration.hosts.sidecar import until
 from tests.integration.signals.conftest import House
+from tests.promql import expressions, parsed, rules, selectors
 
 pytestmark = pytest.mark.anyio
 
@@ -176,3 +178,29 @@ async def test_table_of_the_docs_is_what_is_told(house: House) -> None:
         labels = {label for sample in family.samples for label in sample.labels} - {"le"}
         found[name] = (family.type, labels)
     assert found == documented
+
+
+def wanted(selector: VectorSelector) -> list[dict[str, str]]:
+    """The labels of each series that a selector names; what Prometheus adds is left out."""
+    found: list[dict[str, str]] = [{}]
+    for each in selector.matchers.matchers:
+        if each.name not in ("instance", "job") and each.op in (MatchOp.Equal, MatchOp.Re):
+            values = each.value.split("|") if each.op == MatchOp.Re else [each.value]
+            found = [labels | {each.name: value} for labels in found for value in values]
+    return found
+
+
+async def test_series_that_an_alert_asks_for_are_told_before_anything_happened(
+    house: House,
+) -> None:
+    there = series((await told(house, lambda scrape: scrape("scrape_complete") == 1)).text)
+    alerts = {rule["expr"] for rule in rules()}
+    for expression in expressions():
+        for selector in selectors(parsed(expression)):
+            named = wanted(selector)
+            if selector.name == "up" or (named == [{}] and expression not in alerts):
+                continue  # Prometheus' own; or drawn when it comes
+            for labels in named:
+                assert any(
+                    name == selector.name and labels.items() <= set(given) for name, given in there
+                ), (selector.name, labels)
