@@ -45,7 +45,7 @@ from pmcl.contracts.context import (
     OperationalState,
 )
 from pmcl.contracts.contract import Contract, convert, decode, encode, schema_of
-from pmcl.contracts.dead_letters import DeadLetter, Redrive, Redriven
+from pmcl.contracts.dead_letters import DeadLetter, LetterRedriven, Redrive, Redriven
 from pmcl.contracts.derived import (
     EVERY_VISIBILITY,
     PROPOSALS_MAX,
@@ -325,6 +325,7 @@ __all__ = [
     "LessonMatured",
     "LessonProposed",
     "LessonSupported",
+    "LetterRedriven",
     "ListApprovals",
     "MemoryProposed",
     "Millis",

@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 import msgspec
 
 from pmcl.contracts.contract import Contract
+from pmcl.contracts.event import Event
 from pmcl.contracts.names import Id, Millis
 from pmcl.contracts.receipts import Received
 
-__all__ = ["DeadLetter", "Redrive", "Redriven"]
+__all__ = ["DeadLetter", "LetterRedriven", "Redrive", "Redriven"]
 
 
 class DeadLetter(Contract, frozen=True, kw_only=True, tag="pmcl/dead-letter/1"):
@@ -42,6 +43,20 @@ class Redrive(Contract, frozen=True, kw_only=True, tag="pmcl/redrive/1"):
     sequence: Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
     label: Id
     dry_run: bool = False
+
+
+class LetterRedriven(Event, frozen=True, kw_only=True, tag="pmcl/letter-redriven/1"):
+    """A dead letter was dealt with after all, at an operator's word.
+
+    Attributes:
+        sequence: its number in DEADLETTERS.
+        worker: by whose rules.
+        by: `operator/<label>`.
+    """
+
+    sequence: int
+    worker: str
+    by: str
 
 
 class Redriven(Contract, frozen=True, kw_only=True, tag="pmcl/redriven/1"):

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pmcl.contracts.checkpoint import CheckpointStatus, Reversibility
 from pmcl.contracts.contract import schema_of
+from pmcl.contracts.dead_letters import LetterRedriven
 from pmcl.contracts.derived_events import (
     EvolutionProposed,
     IdentityConfigured,
@@ -60,6 +61,7 @@ __all__ = [
     "LessonDemoted",
     "LessonMatured",
     "LessonSupported",
+    "LetterRedriven",
     "NumberClosed",
     "OutcomeLinked",
     "OutcomeListed",

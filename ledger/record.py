@@ -34,6 +34,7 @@ from pmcl.contracts import (
     LessonDemoted,
     LessonMatured,
     LessonSupported,
+    LetterRedriven,
     NumberClosed,
     OutcomeLinked,
     OutcomeListed,
@@ -114,7 +115,7 @@ def ledger_config(path: Path) -> StoreConfig:
 
 
 def _nothing(tx: Transaction, event: Event) -> None:
-    """A refusal changes no domain table; the inbox mark says it all."""
+    """A refusal or a redrive changes no domain table itself; the inbox mark says it all."""
 
 
 def _lease_began(tx: Transaction, event: LeaseBegan) -> None:
@@ -158,6 +159,7 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     LessonDemoted: lessons.apply_demoted,
     LessonMatured: lessons.apply_matured,
     LessonSupported: lessons.apply_supported,
+    LetterRedriven: _nothing,
     NumberClosed: losses.apply_closed,
     OutcomeLinked: outcomes.apply_linked,
     OutcomeListed: outcomes.apply_listed,

@@ -21,6 +21,7 @@ from pmcl.contracts import (
     DeadLetter,
     DeadLetteredError,
     Kind,
+    LetterRedriven,
     Redrive,
     Redriven,
     UnknownDeadLetterError,
@@ -31,6 +32,7 @@ from pmcl.contracts import (
     sha256,
 )
 from pmcl.outbox import UnitOfWork, inbox
+from pmcl.workers.operators import operator_of
 from pmcl.workers.requests import epoch_of, whole_number
 from pmcl.workers.worker import Decision, Done, Incoming, Reject, Retry, StreamWorker
 
@@ -112,9 +114,18 @@ class RedriveWorker:
         if incoming.body.dry_run:
             return Decision(reply=Redriven(result="done"))
         inbox.mark(unit.tx, scope, host, epoch, letter.number)
+        redriven = LetterRedriven(
+            scope=scope,
+            host=host,
+            at_ms=unit.now_ms,
+            sequence=incoming.body.sequence,
+            worker=prepared.worker.name,
+            by=operator_of(incoming.body.label),
+        )
         cause = Cause(epoch=epoch, number=letter.number)
+        events = (*decision.events, redriven)
         return msgspec.structs.replace(
             decision,
-            events=tuple(msgspec.structs.replace(event, cause=cause) for event in decision.events),
+            events=tuple(msgspec.structs.replace(event, cause=cause) for event in events),
             reply=Redriven(result="done"),
         )

@@ -7,8 +7,9 @@ import anyio
 import pytest
 
 from pmcl.bus import DEADLETTERS
-from pmcl.contracts import EvidenceRecorded, Refused
+from pmcl.contracts import EvidenceRecorded, LetterRedriven, Refused
 from pmcl.hosts import Host
+from pmcl.ops.asking import operator_label
 from pmcl.ops.console import console
 from pmcl.ops.dead_letters import (
     DeadLetterNotFoundError,
@@ -109,6 +110,11 @@ async def test_a_cured_letter_is_dealt_with_once(room: Room, cure: Callable[[], 
     report = await redriven(room, wanted)
     assert (report.found, report.done, report.repeats, report.left) == (1, 1, 0, {})
     (recorded,) = await room.events(scope, EvidenceRecorded)
+    (said,) = await room.events(scope, LetterRedriven)
+    assert (said.sequence, said.worker, said.by) == (
+        number, "observe", f"operator/{operator_label()}",
+    )  # fmt: skip
+    assert said.cause == recorded.cause
     assert recorded.cause.number == 1
     assert (await redriven(room, wanted)).found == 0
     with console.capture() as printed:
@@ -136,6 +142,8 @@ async def test_a_redrive_that_was_broken_off_does_nothing_twice(
     again = await redriven(room, wanted)
     assert again.repeats == 1
     assert len(await room.events(scope, EvidenceRecorded)) == 3
+    said = await room.events(scope, LetterRedriven)
+    assert sorted(each.sequence for each in said) == numbers
     left = await list_letters(room.settings, wanted)
     assert not {letter.sequence for letter in left["letters"]} & set(numbers)
 
