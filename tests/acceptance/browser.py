@@ -18,9 +18,10 @@ import httpx
 import pytest
 from anyio.streams.text import TextReceiveStream
 
-__all__ = ["ENTER", "Browser", "browser"]
+__all__ = ["ENTER", "ESCAPE", "Browser", "browser"]
 
 ENTER = "\ue007"
+ESCAPE = "\ue00c"
 _TAB = "\ue004"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _FLAGS = (
@@ -52,6 +53,17 @@ const here = document.activeElement, style = getComputedStyle(here);
 return {
   text: (here.textContent || here.id).replace(/\\s+/g, " ").trim(),
   outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+};
+"""
+# What has the focus; its place in the document, null when it is past the last stop; and whether it
+# lies in the window with nothing above it.
+_STOP = """
+const here = document.activeElement;
+const box = here.getBoundingClientRect();
+const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+return {
+  place: here === document.body ? null : [...document.querySelectorAll("*")].indexOf(here),
+  seen: here.contains(top),
 };
 """
 
@@ -124,6 +136,17 @@ class Browser:
                 assert focused["outlined"], text
                 return
         raise AssertionError(f"no way to {text!r} by the tab key")
+
+    async def stops(self) -> list[dict[str, Any]]:
+        """Every stop of the tab key from the start of the page to its end: `_FOCUSED`, `_STOP`."""
+        found: list[dict[str, Any]] = []
+        for _ in range(_TABS_MAX):
+            await self.keys(_TAB)
+            stop = await self.evaluate(_STOP)
+            if stop["place"] is None:
+                return found
+            found.append(stop | await self.evaluate(_FOCUSED))
+        raise AssertionError(f"more than {_TABS_MAX} stops")
 
     async def scheme(self, name: str) -> None:
         features = [{"name": "prefers-color-scheme", "value": name}]

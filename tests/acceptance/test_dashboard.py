@@ -3,9 +3,11 @@
 import http.server
 import re
 import signal
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +21,7 @@ from pmcl.hosts import Host, Proposal
 from pmcl.ledger import evaluations, ledger_config
 from pmcl.ops.asking import operator_label
 from pmcl.store import Transaction, open_writer
-from tests.acceptance.browser import ENTER, Browser, browser
+from tests.acceptance.browser import ENTER, ESCAPE, Browser, browser
 from tests.acceptance.facts import rows, until
 from tests.acceptance.processes import PMCL, child
 from tests.acceptance.world import AUTHORITY, READY_S, World, about, deleting, reading
@@ -31,6 +33,7 @@ BY = f"operator/{operator_label()}"
 PAGES = (
     "", "verdicts", "holds", "approvals", "queues", "deadletters", "calibration", "work", "stop",
 )  # fmt: skip
+POISONED = (sys.executable, str(Path(__file__).with_name("gameday") / "poisoned.py"))
 HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
 MUST_ASK = msgspec.structs.replace(AUTHORITY, tools={"*": "grant", "files/rename_file": "approve"})
 
@@ -127,31 +130,123 @@ async def test_pause_keeps_the_list_still_and_going_on_shows_what_came(
         await window.until(row)
 
 
+async def renaming(host: Host) -> Proposal:
+    """A proposal that nothing holds but the approval that it must have; it was asked for."""
+    seen = await host.observe(source="ls", summary="it is there", resources=(about("/srv/a"),))
+    shown = Premortem(
+        failure_mode="wrong_target", likelihood=0.1, mitigation="seen", evidence_ids=(seen,)
+    )
+    plain = deleting("/srv/a")
+    tool = msgspec.structs.replace(plain.tool, name="rename_file")
+    proposal = msgspec.structs.replace(plain, tool=tool, premortem=shown)
+    assert (await host.check(proposal)).approval_id is not None
+    return proposal
+
+
+async def walk(window: Browser, *steps: str) -> None:
+    """Go to one thing after another by the tab key, and press Enter on it."""
+    for step in steps:
+        address = await window.address()
+        await window.tab_to(step)
+        await window.keys(ENTER)
+        await window.until(f"location.href !== '{address}' && document.readyState === 'complete'")
+
+
 async def test_whole_approval_by_the_keyboard_alone(world: World, window: Browser) -> None:
     async with opened(world, window), asking(world, MUST_ASK) as host:
-        seen = await host.observe(source="ls", summary="it is there", resources=(about("/srv/a"),))
-        shown = Premortem(
-            failure_mode="wrong_target", likelihood=0.1, mitigation="seen", evidence_ids=(seen,)
-        )
-        plain = deleting("/srv/a")
-        tool = msgspec.structs.replace(plain.tool, name="rename_file")
-        renaming = msgspec.structs.replace(plain, tool=tool, premortem=shown)
-        assert (await host.check(renaming)).approval_id is not None
+        proposed = await renaming(host)
         await window.until("document.querySelector('#pending:not([hidden])')")
         await window.keys("4")
         await window.sees("1 approval, pending, or granted and not used yet")
         await window.tab_to("Skip to content")
         await window.keys(ENTER)
         await window.until("document.activeElement.id === 'main'")
-        for step in ("files/rename_file", "Grant…", "Grant it once"):
-            await window.tab_to(step)
-            await window.keys(ENTER)
-            await window.until(f"!document.activeElement.textContent.startsWith('{step}')")
+        await walk(window, "files/rename_file", "Grant…", "Grant it once")
         await window.sees(f"files/rename_file may pass once, granted by {BY}.")
         [row] = await rows(world.ledger, "SELECT state, approver FROM approvals")
         assert tuple(row) == ("granted", BY)
-        retried = msgspec.structs.replace(renaming, call_id="again")
+        retried = msgspec.structs.replace(proposed, call_id="again")
         assert (await host.check(retried)).status == "passed"
+
+
+async def test_denial_by_the_keyboard_alone_and_escape_leaves_the_question(
+    world: World, window: Browser
+) -> None:
+    async with opened(world, window), asking(world, MUST_ASK) as host:
+        await renaming(host)
+        await window.keys("4")
+        await window.sees("1 approval, pending")
+        await walk(window, "files/rename_file", "Deny…")
+        await window.sees("Deny this approval?")
+        await window.keys(ESCAPE)
+        await window.until("document.querySelector('h1')?.textContent === 'Approval'")
+        state = "SELECT state, approver FROM approvals"
+        assert [tuple(row) for row in await rows(world.ledger, state)] == [("pending", None)]
+        await walk(window, "Deny…", "Deny it")
+        told = f"files/rename_file is held for good, denied by {BY}."
+        await window.until(f"document.activeElement.textContent === '{told}'")
+        assert [tuple(row) for row in await rows(world.ledger, state)] == [("denied", BY)]
+
+
+async def test_redrive_of_one_letter_and_of_a_reason_by_the_keyboard_alone(
+    world: World, window: Browser
+) -> None:
+    async with world.sidecar(POISONED), asking(world) as host:
+        for number in range(3):
+            await host.observe(source="poison", summary=f"number {number}")
+        await until(lambda: has_events(world, "refused", 3))
+    async with opened(world, window):
+        await window.keys("6")
+        await window.sees("3 dead letters, oldest first")
+        await walk(window, "1", "Redrive…")
+        await window.sees("This was a dry run: nothing was changed.")
+        await window.keys(ESCAPE)
+        await window.sees("3 dead letters, oldest first")
+        assert await redriven(world) == []
+        await walk(window, "1", "Redrive…", "Redrive 1")
+        await window.sees("1 dead letter dealt with, 0 had been before.")
+        await walk(window, "Redrive those of observe, ZeroDivisionError", "Redrive 2")
+        await window.sees("2 dead letters dealt with, 0 had been before.")
+        await window.sees("There are no dead letters.")
+        assert await redriven(world) == [(1, BY), (2, BY), (3, BY)]
+
+
+async def has_events(world: World, name: str, count: int) -> bool:
+    found = await rows(world.ledger, f"SELECT 1 FROM journal WHERE subject LIKE '%.{name}'")
+    return len(found) == count
+
+
+async def redriven(world: World) -> list[tuple[int, str]]:
+    """Which dead letters the journal says were redriven, and by whom."""
+    letters = "SELECT body FROM journal WHERE subject LIKE '%.letter-redriven'"
+    events = [msgspec.json.decode(row["body"]) for row in await rows(world.ledger, letters)]
+    return sorted((event["sequence"], event["by"]) for event in events)
+
+
+async def test_tab_key_goes_through_each_page_in_its_order_and_is_always_seen(
+    world: World, window: Browser
+) -> None:
+    async with opened(world, window) as base, asking(world, MUST_ASK) as host:
+        await fill(host)
+        await renaming(host)
+        [waiting] = await rows(world.ledger, "SELECT max(approval_id) AS id FROM approvals")
+        await window.width(1280)
+        for page in (*PAGES, f"approvals/{waiting['id']}/grant"):
+            await window.open(f"{base}/{page}")
+            stops = await window.stops()
+            assert stops[0]["text"] == "Skip to content"
+            places = [stop["place"] for stop in stops]
+            assert places == sorted(set(places)), page
+            unseen = [stop["text"] for stop in stops if not (stop["outlined"] and stop["seen"])]
+            assert unseen == [], page
+
+
+async def test_what_comes_is_told_to_who_hears_the_page(world: World, window: Browser) -> None:
+    async with opened(world, window), asking(world) as host:
+        await window.sees("live")
+        heard = "document.querySelector('#news[role=status]').textContent"
+        await host.check(deleting("/srv/a"))
+        await window.until(f"{heard} === 'New: 1 held'")
 
 
 async def test_stop_and_resume_by_the_keyboard_alone(world: World, window: Browser) -> None:
@@ -162,6 +257,7 @@ async def test_stop_and_resume_by_the_keyboard_alone(world: World, window: Brows
         await window.tab_to("Stop everything")
         await window.keys(ENTER)
         await window.sees(f"Stopped by {BY}: 1 lease ended.")
+        await window.until("document.activeElement.textContent.startsWith('Stopped by')")
         [row] = await rows(world.ledger, "SELECT stopped_by, resumed_by FROM stops")
         assert tuple(row) == (BY, None)
         held = await host.check(deleting("/srv/a"))

@@ -1,7 +1,7 @@
 """A state directory, the nats-server outside of the sidecar, and what a host needs to take part."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, get_args
@@ -61,19 +61,21 @@ class World:
         )
         return msgspec.structs.replace(config, **changes)
 
-    def open_sidecar(self, **environment: str) -> AbstractAsyncContextManager[Child]:
+    def open_sidecar(
+        self, pmcl: Sequence[str] = PMCL, **environment: str
+    ) -> AbstractAsyncContextManager[Child]:
         """Start `pmcl up`; it says one line when it is ready."""
         server = self.server
         command = [
-            *PMCL, "up", "--json", "--state-dir", str(self.state_dir),
+            *pmcl, "up", "--json", "--state-dir", str(self.state_dir),
             "--server-url", server.url, "--server-monitor-url", server.monitor_url,
         ]  # fmt: skip
         return child(command, self.directory / "sidecar.err", self.environment | environment)
 
     @asynccontextmanager
-    async def sidecar(self, **environment: str) -> AsyncIterator[Child]:
+    async def sidecar(self, pmcl: Sequence[str] = PMCL, **environment: str) -> AsyncIterator[Child]:
         """A sidecar that is ready."""
-        async with self.open_sidecar(**environment) as running:
+        async with self.open_sidecar(pmcl, **environment) as running:
             with anyio.fail_after(READY_S):
                 line = await running.line()
             assert line is not None, running.errors

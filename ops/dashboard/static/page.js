@@ -78,6 +78,24 @@
       if (figure) figure.textContent = (Number(figure.textContent.replaceAll(",", "")) + more).toLocaleString("en");
     }
     standing(batch.standing);
+    tell(batch.counts);
+  };
+
+  // Who hears the page is told in one sentence what came, and not more often than it can be heard.
+  const news = element("news");
+  let unheard = {};
+  let quiet = false;
+  const tell = (counts) => {
+    for (const [name, more] of Object.entries(counts)) unheard[name] = (unheard[name] ?? 0) + more;
+    const said = ["held", "degraded", "passed"].filter((name) => unheard[name]).map((name) => `${unheard[name]} ${name}`);
+    if (!news || quiet || !said.length) return;
+    news.textContent = `New: ${said.join(", ")}`;
+    unheard = {};
+    quiet = true;
+    setTimeout(() => {
+      quiet = false;
+      tell({});
+    }, 10_000);
   };
 
   const standing = (now) => {
@@ -163,7 +181,11 @@
   } catch {
     // Without storage they are on.
   }
+  // What an action did is read out, and the next key goes on from there.
+  document.querySelector(".told")?.focus();
   document.addEventListener("keydown", (event) => {
+    const leave = document.querySelector("[data-leave]");
+    if (event.key === "Escape" && leave) leave.click();
     const isTyping = event.target.closest?.("input, select, textarea");
     if (!shortcuts.checked || isTyping || event.ctrlKey || event.altKey || event.metaKey) return;
     const page = document.querySelector(`.menu [aria-keyshortcuts="${CSS.escape(event.key)}"]`);
