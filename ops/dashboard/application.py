@@ -21,6 +21,7 @@ from pmcl.hosts.gateway import where
 from pmcl.ops.dashboard.access import COOKIE, Doorkeeper, PageRefusedError
 from pmcl.ops.dashboard.feed import Feed
 from pmcl.ops.dashboard.live import open_stream
+from pmcl.ops.dashboard.looking import Lookout
 from pmcl.ops.dashboard.pages import Pages
 from pmcl.ops.dashboard.routes import ROUTES
 from pmcl.ops.dashboard.templates import STATIC
@@ -53,10 +54,13 @@ _HEADERS: Final = {
 class Application:
     """Everything that the dashboard's port answers."""
 
-    def __init__(self, settings: Settings, doorkeeper: Doorkeeper, feed: Feed) -> None:
+    def __init__(
+        self, settings: Settings, doorkeeper: Doorkeeper, feed: Feed, lookout: Lookout
+    ) -> None:
         self._settings = settings
         self._door = doorkeeper
         self._feed = feed
+        self._lookout = lookout
         self._pages = Pages(settings, doorkeeper.path)
         self._under_way = 0
         self._router = Router(list(self._routes()), redirect_slashes=False, default=_not_found)
@@ -130,7 +134,12 @@ class Application:
             form = await _form(request)
             session.check_form(form.get("form_token", ""))
         return Visit(
-            settings=self._settings, session=session, feed=self._feed, request=request, form=form
+            settings=self._settings,
+            session=session,
+            feed=self._feed,
+            lookout=self._lookout,
+            request=request,
+            form=form,
         )
 
 

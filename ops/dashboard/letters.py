@@ -4,8 +4,8 @@ from collections import Counter
 from typing import Any, Final
 
 from pmcl.ops.dashboard.access import PageRefusedError
-from pmcl.ops.dashboard.queues import read_streams
 from pmcl.ops.dashboard.running import check_running
+from pmcl.ops.dashboard.streams import read_streams
 from pmcl.ops.dashboard.templates import counted
 from pmcl.ops.dashboard.visit import Done, Page, Visit, number_of
 from pmcl.ops.dead_letters import (

@@ -24,6 +24,7 @@ from pmcl.contracts import (
 )
 from pmcl.ops.dashboard.access import PageRefusedError
 from pmcl.ops.dashboard.feed import Feed
+from pmcl.ops.dashboard.looking import Look, Lookout
 from pmcl.ops.dashboard.verdicts import VerdictRow, row_of
 from pmcl.ops.dashboard.visit import Visit, number_of
 from pmcl.ops.record.reach import check_ledger
@@ -67,15 +68,17 @@ def open_stream(visit: Visit) -> "EventStream":
     after = number_of(given, "after is a number of the journal.")
     if visit.feed.listeners >= _STREAMS_MAX:
         raise PageRefusedError(503, f"{_STREAMS_MAX} pages are open already.")
-    return EventStream(visit.settings, visit.feed, after)
+    return EventStream(visit.settings, visit.feed, visit.lookout, after)
 
 
 class EventStream:
     """Answers one request until the browser leaves or the dashboard ends."""
 
-    def __init__(self, settings: Settings, feed: Feed, after: int) -> None:
+    def __init__(self, settings: Settings, feed: Feed, lookout: Lookout, after: int) -> None:
         self._settings = settings
         self._feed = feed
+        self._lookout = lookout
+        self._looked: Look | None = None
         self._after = after
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,10 +98,19 @@ class EventStream:
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
         async with open_reader(self._settings.ledger_path) as reader:
             while not self._feed.closed:
-                message = await self._message(reader)
+                message = self._look() + await self._message(reader)
                 await send({"type": "http.response.body", "body": message, "more_body": True})
                 await anyio.sleep(_PAUSE_S)  # so often at most
         await send({"type": "http.response.body", "body": b""})
+
+    def _look(self) -> bytes:
+        """Return what needs the operator, once after each look."""
+        last = self._lookout.last
+        if last is None or last is self._looked:
+            return b""
+        self._looked = last
+        told = {"at": last.at, "running": last.running, "needs": last.needs}
+        return b"event: needs\ndata: %b\n\n" % msgspec.json.encode(told)
 
     async def _message(self, reader: Reader) -> bytes:
         """Return the next batch, or a comment where nothing came in time."""

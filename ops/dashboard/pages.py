@@ -7,10 +7,11 @@ from starlette.responses import HTMLResponse
 from pmcl.contracts import LedgerError, PmclError, RefusedError
 from pmcl.ops.asking import NotRunningError
 from pmcl.ops.dashboard.access import PageRefusedError
-from pmcl.ops.dashboard.running import is_running
+from pmcl.ops.dashboard.looking import Look
 from pmcl.ops.dashboard.templates import environment
 from pmcl.ops.dashboard.visit import Page, Visit
 from pmcl.ops.settings import Settings
+from pmcl.ops.state_dir import running_pid
 from pmcl.ops.status import Standing, read_standing
 from pmcl.store import open_reader
 
@@ -47,7 +48,8 @@ class Pages:
         frame: dict[str, Any] = {
             "title": page.title,
             "here": _here(visit.request.url.path.removeprefix(self._path)),
-            "running": is_running(self._settings),
+            "running": running_pid(self._settings.state_dir) is not None,
+            "wrong": _wrong(visit.lookout.last),
             "standing": standing,
             "shown_through": sequence,
             "form_token": visit.session.form_token,
@@ -59,7 +61,10 @@ class Pages:
     async def refusal(self, error: PmclError, visit: Visit) -> HTMLResponse:
         """Return the page that says why something is not shown, or was not done."""
         title = "Not done" if visit.request.method == "POST" else "Not shown"
-        page = Page("refused.html", title, {"error": str(error)}, status_of(error))
+        told = str(error)
+        if isinstance(error, NotRunningError) and running_pid(self._settings.state_dir) is not None:
+            told = "The sidecar runs, but does not answer."
+        page = Page("refused.html", title, {"error": told}, status_of(error))
         return await self.response(page, visit)
 
     def bare(self, error: PmclError, path: str) -> HTMLResponse:
@@ -68,7 +73,12 @@ class Pages:
         return self._made("bare.html", status_of(error), {"error": str(error), "styled": styled})
 
     def _made(self, template: str, status: int, facts: dict[str, Any]) -> HTMLResponse:
-        common = {"base": self._path, "menu": MENU, "state_dir": str(self._settings.state_dir)}
+        common = {
+            "base": self._path,
+            "menu": MENU,
+            "page_names": dict(MENU),
+            "state_dir": str(self._settings.state_dir),
+        }
         text = self._templates.get_template(template).render(common | facts)
         return HTMLResponse(text, status)
 
@@ -80,6 +90,11 @@ class Pages:
                 return await read_standing(reader)
         except PmclError:
             return None  # the page itself tells what is wrong
+
+
+def _wrong(last: Look | None) -> int:
+    """Return how much does not work, as far as it is known without asking."""
+    return 0 if last is None else sum(need.kind == "wrong" for need in last.needs)
 
 
 def status_of(error: PmclError) -> int:

@@ -18,6 +18,7 @@ from pmcl.hosts.gateway import quiet_server
 from pmcl.ops.dashboard.access import Doorkeeper
 from pmcl.ops.dashboard.application import Application
 from pmcl.ops.dashboard.feed import Feed
+from pmcl.ops.dashboard.looking import Lookout
 from pmcl.ops.settings import Settings
 
 __all__ = ["DashboardError", "run_dashboard"]
@@ -41,10 +42,12 @@ async def run_dashboard(settings: Settings) -> AsyncIterator[str]:
     with closing(_listen(settings.dashboard_port)) as listening:
         door = Doorkeeper(listening.getsockname()[1])
         feed = Feed(settings)
-        server = quiet_server(Application(settings, door, feed))
+        lookout = Lookout(settings, feed)
+        server = quiet_server(Application(settings, door, feed, lookout))
         stopped = anyio.Event()
         async with background_tasks() as tasks:
             tasks.start_soon(feed.run)
+            tasks.start_soon(lookout.run)
             tasks.start_soon(_serve, server, listening, stopped)
             try:
                 yield door.link

@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from pmcl.ops.dashboard.access import PageRefusedError, Session
 from pmcl.ops.dashboard.feed import Feed
+from pmcl.ops.dashboard.looking import Lookout
 from pmcl.ops.settings import Settings
 
 __all__ = ["Done", "Handler", "Page", "Visit", "number_of"]
@@ -25,6 +26,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     session: Session
     feed: Feed
+    lookout: Lookout
     request: Request
     form: dict[str, str] = {}
 

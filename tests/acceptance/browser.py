@@ -33,8 +33,8 @@ _START_S = 30.0
 _WITHIN_S = 10.0
 _STOP_S = 10.0
 _TABS_MAX = 200
-# What the driver says when a page was left while its facts were waited for. A script's own time,
-# 30 s, is longer than any wait here, so it cannot be over either.
+# What the driver says when a page was left while its facts were waited for, or when a script's own
+# time of 30 s is over before a longer wait is.
 _LEFT = ("unloaded", "javascript error", "script timeout")
 
 # Looks whenever the page changes; a page that was left is looked at no more.
@@ -122,10 +122,10 @@ class Browser:
                     if not any(left in str(error) for left in _LEFT):
                         raise
 
-    async def sees(self, text: str) -> None:
+    async def sees(self, text: str, *, within_s: float = _WITHIN_S) -> None:
         """The page's text has this in it, at last."""
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        await self.until(f'document.body?.innerText.includes("{quoted}")')
+        await self.until(f'document.body?.innerText.includes("{quoted}")', within_s=within_s)
 
     async def tab_to(self, text: str) -> None:
         """Go on by the tab key alone until what has the focus begins with a text, and is marked."""

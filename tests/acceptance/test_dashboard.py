@@ -29,6 +29,7 @@ from tests.acceptance.world import AUTHORITY, READY_S, World, about, deleting, r
 pytestmark = pytest.mark.anyio
 
 SEEN_S = 1.0
+NOTICED_S = 60.0
 BY = f"operator/{operator_label()}"
 PAGES = (
     "", "verdicts", "holds", "approvals", "queues", "deadletters", "calibration", "work", "stop",
@@ -198,12 +199,12 @@ async def test_redrive_of_one_letter_and_of_a_reason_by_the_keyboard_alone(
     async with opened(world, window):
         await window.keys("6")
         await window.sees("3 dead letters, oldest first")
-        await walk(window, "1", "Redrive…")
+        await walk(window, "dead letter 1", "Redrive…")
         await window.sees("This was a dry run: nothing was changed.")
         await window.keys(ESCAPE)
         await window.sees("3 dead letters, oldest first")
         assert await redriven(world) == []
-        await walk(window, "1", "Redrive…", "Redrive 1")
+        await walk(window, "dead letter 1", "Redrive…", "Redrive 1")
         await window.sees("1 dead letter dealt with, 0 had been before.")
         await walk(window, "Redrive those of observe, ZeroDivisionError", "Redrive 2")
         await window.sees("2 dead letters dealt with, 0 had been before.")
@@ -239,6 +240,43 @@ async def test_tab_key_goes_through_each_page_in_its_order_and_is_always_seen(
             assert places == sorted(set(places)), page
             unseen = [stop["text"] for stop in stops if not (stop["outlined"] and stop["seen"])]
             assert unseen == [], page
+
+
+async def test_open_overview_says_within_a_minute_what_happened_what_waits_and_what_to_do(
+    world: World, window: Browser
+) -> None:
+    async with world.sidecar(POISONED), asking(world) as host:
+        await host.observe(source="poison", summary="it divides by zero")
+        await until(lambda: has_events(world, "refused", 1))
+    async with opened(world, window), asking(world, MUST_ASK) as host:
+        await host.check(deleting("/srv/a"))
+        await renaming(host)
+        for words in ("1 dead letter", "1 open hold", "Your word on 1 call"):
+            await window.sees(words)
+        assert await window.evaluate("return document.getElementById('needs').role") == "status"
+        world.server.kill()
+        for words in (
+            "The nats-server does not answer: everything but local inspections is held.",
+            f"Start the server of {world.server.url} again.",
+            "1 dead letter when the server answered last",
+            "pmcl deadletters redrive --dry-run",
+            "1 open hold",
+            "Your word on 1 call",
+        ):
+            await window.sees(words, within_s=NOTICED_S)
+        wrong = "document.querySelector('#wrong:not([hidden])')"
+        await window.until(wrong)
+        await window.keys("6")
+        await window.sees("no answer from the nats-server")
+        await window.until(wrong)  # on every page
+        await walk(window, "Overview")
+        await world.restart_server()
+        await window.until(
+            "!document.getElementById('needs').innerText.includes('does not answer')",
+            within_s=NOTICED_S,
+        )
+        await window.sees("1 open hold")
+        await window.complaints()  # the page that could not be shown
 
 
 async def test_what_comes_is_told_to_who_hears_the_page(world: World, window: Browser) -> None:

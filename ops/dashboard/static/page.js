@@ -110,12 +110,56 @@
     }
     const pending = document.querySelector("[data-pending]");
     if (pending) pending.textContent = now.pending_approvals.toLocaleString("en");
-    const chip = element("standing");
-    if (chip) {
-      const isStopped = now.stopped_at !== null;
-      chip.textContent = isStopped ? "stopped" : "running";
-      chip.className = `status status-${isStopped ? "held" : "passed"}`;
+    isStopped = now.stopped_at !== null;
+    showState();
+  };
+
+  // Whether the sidecar runs is looked at from time to time, whether it is stopped is told at once.
+  const chip = element("standing");
+  let isStopped = chip.textContent === "stopped";
+  let isRunning = chip.textContent !== "sidecar not running";
+  const showState = () => {
+    const [text, style] = !isRunning ? ["sidecar not running", "off"] : isStopped ? ["stopped", "held"] : ["running", "passed"];
+    if (chip.textContent !== text) chip.textContent = text;
+    chip.className = `status status-${style}`;
+    chip.setAttribute("href", isRunning ? `${base}/stop` : `${base}/`);
+  };
+
+  const names = new Map([...document.querySelectorAll(".menu a")].map((link) => [link.getAttribute("href"), link.firstChild.data.trim()]));
+  const lineOf = (need) => {
+    const line = document.createElement("li");
+    line.className = `need need-${need.kind}`;
+    const told = document.createElement("strong");
+    told.textContent = need.told;
+    const remedy = document.createElement("span");
+    remedy.textContent = need.remedy;
+    line.append(told, " ", remedy);
+    if (need.page) {
+      const link = document.createElement("a");
+      link.setAttribute("href", base + need.page);
+      link.textContent = names.get(base + need.page);
+      remedy.append(" ", link);
     }
+    return line;
+  };
+  let needed = null;
+  const showNeeds = (message) => {
+    const look = JSON.parse(message.data);
+    isRunning = look.running;
+    showState();
+    const wrong = look.needs.filter((need) => need.kind === "wrong").length;
+    element("wrong").hidden = wrong === 0;
+    element("wrong").textContent = `${wrong} wrong`;
+    const list = element("needs");
+    if (!list) return;
+    const moment = new Date(look.at).toISOString();
+    element("looked").setAttribute("datetime", moment);
+    element("looked").textContent = `${moment.slice(0, 19).replace("T", " ")}Z`;
+    const needs = JSON.stringify(look.needs);
+    if (needs === needed || list.contains(document.activeElement)) return;
+    needed = needs;
+    const nothing = { kind: "none", told: "Nothing is wrong, and nothing waits for you.", remedy: "" };
+    list.replaceChildren(...(look.needs.length ? look.needs : [nothing]).map(lineOf));
   };
 
   const take = (message) => {
@@ -141,6 +185,7 @@
     stream = new EventSource(`${base}/events?after=${sequence}`);
     stream.onopen = () => say(waiting === null ? "live" : "paused");
     stream.onmessage = take;
+    stream.addEventListener("needs", showNeeds);
     stream.onerror = () => {
       say(stream.readyState === EventSource.CLOSED ? "ended: start the dashboard again" : "interrupted, trying again");
     };

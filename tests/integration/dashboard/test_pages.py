@@ -26,6 +26,7 @@ from pmcl.ops.calibration import read_calibration
 from pmcl.ops.dashboard import run_dashboard
 from pmcl.ops.dashboard.feed import Feed
 from pmcl.ops.dashboard.live import EventStream
+from pmcl.ops.dashboard.looking import Lookout
 from pmcl.ops.dashboard.pages import MENU
 from pmcl.ops.settings import Settings
 from pmcl.ops.stopping import resume
@@ -278,7 +279,8 @@ async def test_row_comes_when_log_has_told_of_it_and_not_before(host: Host, room
             feed.close()
 
     with anyio.fail_after(WITHIN_S):
-        await EventStream(room.settings, feed, head["n"])({"type": "http"}, receive, send)
+        stream = EventStream(room.settings, feed, Lookout(room.settings, feed), head["n"])
+        await stream({"type": "http"}, receive, send)
     [batch] = [body for body in sent if body]
     assert batch.startswith(b"id: %d\n" % (head["n"] + 1))
     assert batch.count(b'"took_ms"') == 1

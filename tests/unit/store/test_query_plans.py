@@ -62,6 +62,7 @@ SCANS = {
     ("ops/status", "stopped"): "one row at most, from an index of its own",
     ("ops/status", "counts"): "asked by an operator, never while a verdict waits",
     ("ops/status", "standing"): "those that wait only, by their own index; and the stop in force",
+    ("dashboard/needs", "waiting"): "what is open now, and what a damaged store has lost",
     ("dashboard/work", "turns"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "holds"): "asked by an operator, never while a verdict waits",
     ("ops/calibration", "known"): "asked by an operator, never while a verdict waits",
