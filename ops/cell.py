@@ -34,7 +34,7 @@ from pmcl.ops.criticising import critic_wait_ms
 from pmcl.ops.gateway import load_gateway, open_gateway
 from pmcl.ops.record.eraser import Eraser
 from pmcl.ops.record.folding import fold_tail, take_back
-from pmcl.ops.record.unfinished import remove_unfinished
+from pmcl.ops.record.unfinished import take_up_replacing
 from pmcl.ops.registry import HostRegistry
 from pmcl.ops.rules import load_rules
 from pmcl.ops.settings import Settings
@@ -113,7 +113,7 @@ async def run_cell(settings: Settings) -> AsyncIterator[Cell]:
     rules = built_in_rules().merged(told)
     async with AsyncExitStack() as stack:
         stack.enter_context(use_state_dir(settings.state_dir))
-        await anyio.to_thread.run_sync(remove_unfinished, settings.state_dir)
+        await anyio.to_thread.run_sync(take_up_replacing, settings.state_dir)
         await stack.enter_async_context(load_gateway(settings))
         keyring = await anyio.to_thread.run_sync(Keyring, settings.state_dir / "keys")
         registry = HostRegistry(keyring)

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from pmcl.contracts import LedgerError
-
 __all__ = [
     "SIDE_FILES",
     "copy_private",
@@ -62,19 +60,16 @@ def stamp() -> str:
 def set_aside(path: Path, stamp: str) -> Path | None:
     """Return where the file lies now: beside its place, with the stamp in its name.
 
-    What SQLite keeps beside it goes along. None when it was not there.
+    What SQLite keeps beside it goes along, also where an earlier call was cut off. None when it was
+    not there.
     """
-    if not path.exists():
-        return None
     aside = path.with_name(f"{path.stem}.{stamp}{path.suffix}")
-    if aside.exists():
-        raise LedgerError(f"{aside}: it is there already; try again")
-    for suffix in reversed(SIDE_FILES):  # the file itself last: without it there is no ledger
+    for suffix in SIDE_FILES:  # the file itself first: nobody opens what is beside it alone
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.rename(aside.with_name(aside.name + suffix))
     sync_folder(path.parent)
-    return aside
+    return aside if aside.exists() else None
 
 
 def sync_folder(path: Path) -> None:

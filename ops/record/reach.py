@@ -21,6 +21,7 @@ from pmcl.bus import (
     run_server,
 )
 from pmcl.contracts import LedgerError
+from pmcl.ops.record.replacing import is_cut_off
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid, use_state_dir
 
@@ -31,6 +32,8 @@ _CONNECT_S: Final = 10.0
 
 def check_ledger(settings: Settings) -> None:
     """Raise `LedgerError` unless the state directory has a ledger."""
+    if is_cut_off(settings.state_dir):
+        raise LedgerError(f"{settings.ledger_path}: replacing it was cut off: `pmcl up` goes on")
     if not settings.ledger_path.exists():
         raise LedgerError(f"{settings.ledger_path}: there is no ledger yet: `pmcl up` makes one")
 

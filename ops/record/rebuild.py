@@ -16,11 +16,11 @@ from pmcl.bus import LOG, Connection, stream_state
 from pmcl.ledger import FoldError, fold, ledger_config, payloads
 from pmcl.ops.console import console
 from pmcl.ops.record.compare import COMPARED, TableReport, compare_ledgers
-from pmcl.ops.record.files import set_aside, stamp, sync_folder
 from pmcl.ops.record.folding import fold_rows
 from pmcl.ops.record.progress import progress
 from pmcl.ops.record.reach import check_file, is_there, reach_log
-from pmcl.ops.record.unfinished import REBUILT, remove_unfinished
+from pmcl.ops.record.replacing import replace_ledger
+from pmcl.ops.record.unfinished import REBUILT, remove_unfinished, take_up_replacing
 from pmcl.ops.settings import Settings
 from pmcl.outbox import begin_fold, journal
 from pmcl.outbox.journal import JournalRow
@@ -65,13 +65,13 @@ async def rebuild_ledger(
             copied = await _copy_payloads(writer, list(dict.fromkeys(origins)))
             unavailable = await writer.run(payloads.count_lacking)
         tables = await _compare(settings.ledger_path, new, quiet=quiet)
-        kept = _replace(settings.ledger_path, new) if replace else None
+        kept = replace_ledger(settings.state_dir, new) if replace else []
     return {
         "rows": rows,
         "tables": [msgspec.to_builtins(table) for table in tables],
         "same": all(table.same for table in tables),
         "payloads": {"copied": copied, "unavailable": unavailable},
-        "kept": None if kept is None else str(kept),
+        "kept": str(kept[0]) if kept else None,
     }
 
 
@@ -79,7 +79,7 @@ async def rebuild_ledger(
 async def _new_file(settings: Settings) -> AsyncIterator[Path]:
     """Yield where the new ledger is made; what is still there afterwards is removed."""
     path = settings.ledger_path.with_name(REBUILT)
-    remove_unfinished(path.parent)
+    take_up_replacing(path.parent)
     try:
         yield path
     finally:
@@ -143,14 +143,6 @@ async def _compare(old: Path, new: Path, *, quiet: bool) -> list[TableReport]:
         return []
     with progress("compare", len(COMPARED), quiet=quiet) as advance:
         return await compare_ledgers(old, new, advance)
-
-
-def _replace(old: Path, new: Path) -> Path | None:
-    """Put the new ledger in the old one's place; return where the old one lies now."""
-    kept = set_aside(old, stamp())
-    new.rename(old)
-    sync_folder(old.parent)
-    return kept
 
 
 def show_rebuild(report: dict[str, Any]) -> None:

@@ -15,8 +15,9 @@ from pmcl.contracts import BackupManifest, RecordBackup
 from pmcl.ledger import backups, ledger_config
 from pmcl.ops.asking import operator_label
 from pmcl.ops.console import console
-from pmcl.ops.record.files import copy_private, digest_of, set_aside, stamp, sync_folder
-from pmcl.ops.record.unfinished import RESTORED, remove_unfinished
+from pmcl.ops.record.files import copy_private
+from pmcl.ops.record.replacing import replace_ledger
+from pmcl.ops.record.unfinished import RESTORED, take_up_replacing
 from pmcl.ops.record.verify_backup import KEY, LEDGER, verify_backup
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import use_state_dir
@@ -49,7 +50,8 @@ async def restore_backup(
         kept: list[Path] = []
         if replace:
             new = await _marked_copy(settings, place, manifest)
-            kept = await anyio.to_thread.run_sync(_replace, settings, place, manifest, new)
+            replace_by = partial(replace_ledger, settings.state_dir, new, place / KEY)
+            kept = await anyio.to_thread.run_sync(replace_by)
     return {
         "backup_id": manifest.backup_id,
         "made_at": manifest.made_at,
@@ -72,7 +74,7 @@ async def _marked_copy(settings: Settings, place: Path, manifest: BackupManifest
 
 
 def _copy(source: Path, new: Path) -> None:
-    remove_unfinished(new.parent)
+    take_up_replacing(new.parent)
     copy_private(source, new)
 
 
@@ -88,19 +90,6 @@ def _told(manifest: BackupManifest, place: Path) -> RecordBackup:
 def _mark(backup: RecordBackup, tx: Transaction) -> None:
     begin_fold(tx, backup.sequence)
     backups.note_restored(tx, backup)
-
-
-def _replace(settings: Settings, place: Path, manifest: BackupManifest, new: Path) -> list[Path]:
-    now = stamp()
-    key = settings.state_dir / KEY
-    old = [set_aside(settings.ledger_path, now)]
-    if key.exists() and digest_of(key) != manifest.files[KEY].sha256:
-        old.append(set_aside(key, now))
-    # The key first: a ledger without it is refused at the start, another one's key is not seen.
-    copy_private(place / KEY, key)
-    new.rename(settings.ledger_path)
-    sync_folder(settings.ledger_path.parent)
-    return [path for path in old if path is not None]
 
 
 def show_restore(report: dict[str, Any]) -> None:

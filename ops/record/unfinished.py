@@ -1,16 +1,25 @@
-"""A half-made copy of the ledger is of no use once its command was killed, and it has content.
+"""What a killed restore or rebuild has left: a finished ledger is used, a half-made one has to go.
 
-While one is made nobody else uses the state folder. So whoever comes next may take away what is
-there: the next such command, or the next start, before which nothing can be erased.
+While one is made nobody else uses the state folder. So whoever comes next may put what was finished
+in its place and take away the rest, which has content: the next such command, or the next start,
+before which nothing can be erased.
 """
 
 from pathlib import Path
 from typing import Final
 
-__all__ = ["REBUILT", "RESTORED", "remove_unfinished"]
+from pmcl.ops.record.replacing import finish_replacing
+
+__all__ = ["REBUILT", "RESTORED", "remove_unfinished", "take_up_replacing"]
 
 REBUILT: Final = "ledger.rebuilt.sqlite"
 RESTORED: Final = "ledger.restored.sqlite"
+
+
+def take_up_replacing(folder: Path) -> None:
+    """A ledger that was to take the other's place is there, and no half-made one is left."""
+    finish_replacing(folder)
+    remove_unfinished(folder)
 
 
 def remove_unfinished(folder: Path) -> None:

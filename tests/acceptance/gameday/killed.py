@@ -22,14 +22,35 @@ from pmcl.hosts import Host, HostConfig
 from pmcl.ledger import payloads
 from pmcl.ops import dead_letters
 from pmcl.ops.cli import main
-from pmcl.ops.record import backup, backup_place, erase, eraser, folding, restore
-from pmcl.ops.record.verify_backup import KEY
+from pmcl.ops.record import (
+    backup,
+    backup_place,
+    erase,
+    eraser,
+    folding,
+    rebuild,
+    replacing,
+    restore,
+)
+from pmcl.ops.record.verify_backup import LEDGER
 from pmcl.outbox import HostFile, Relay
 from pmcl.workers import ObserveWorker, Retaker, StreamHandler, Units, erase_payloads
 from tests.acceptance.gameday.poisoned import poison
 from tests.acceptance.world import reading
 
-__all__ = ["BACKUP", "ERASE", "ERASE_COMMAND", "FOLD", "HOST", "REDRIVE", "RESTORE", "SIDECAR"]
+__all__ = [
+    "BACKUP",
+    "ERASE",
+    "ERASE_COMMAND",
+    "FOLD",
+    "HOST",
+    "REBUILD",
+    "REDRIVE",
+    "REPLACE",
+    "RESTORE",
+    "SIDECAR",
+    "STEPS",
+]
 
 When = Literal["before", "after"]
 Steps = dict[str, tuple[Any, str, When, Callable[..., bool]]]
@@ -68,17 +89,28 @@ BACKUP: Steps = {
     "ledger told, mark there": (backup, "note_told", "before", lambda *_: True),
 }
 
+REPLACE: Steps = {
+    "decided, old ledger there": (replacing, "_finish", "before", lambda *_: True),
+    "old ledger set aside, its log not": (
+        Path, "rename", "after", lambda path, _: path.name == LEDGER,
+    ),
+    "old ledger set aside, key not there": (replacing, "set_aside", "after", lambda *_: True),
+    "key there, ledger not": (replacing, "_take_key", "after", lambda *_: True),
+    "ledger there, folder not synced": (
+        replacing, "sync_folder", "before", lambda folder: not replacing.is_cut_off(folder),
+    ),
+}  # fmt: skip
+
 RESTORE: Steps = {
     "copied, not marked": (restore, "_mark", "before", lambda *_: True),
-    "marked, old ledger there": (restore, "_replace", "before", lambda *_: True),
-    "old ledger set aside, key not there": (restore, "set_aside", "after", lambda *_: True),
-    "key there, ledger not": (
-        restore,
-        "copy_private",
-        "after",
-        lambda _, target: target.name == KEY,
-    ),
-    "ledger there, folder not synced": (restore, "sync_folder", "before", lambda *_: True),
+    "marked, not decided": (restore, "replace_ledger", "before", lambda *_: True),
+    **REPLACE,
+}
+
+REBUILD: Steps = {
+    "folded, not compared": (rebuild, "_compare", "before", lambda *_: True),
+    "compared, not decided": (rebuild, "replace_ledger", "before", lambda *_: True),
+    **REPLACE,
 }
 
 FOLD: Steps = {
@@ -122,6 +154,8 @@ REDRIVE: Steps = {
     "dealt with, letter there": (dead_letters, "delete_message", "before", lambda *_: True),
     "letter gone, not said": (dead_letters, "delete_message", "after", lambda *_: True),
 }
+
+STEPS: Steps = SIDECAR | HOST | BACKUP | RESTORE | REBUILD | FOLD | ERASE | ERASE_COMMAND | REDRIVE
 
 
 def _is(decide: Any, what: Callable[..., Any]) -> bool:
@@ -171,7 +205,7 @@ async def _host(config: HostConfig) -> None:
 
 if __name__ == "__main__":
     step, what = sys.argv[1], sys.argv[2]
-    _dies(*(SIDECAR | HOST | BACKUP | RESTORE | FOLD | ERASE | ERASE_COMMAND | REDRIVE)[step])
+    _dies(*STEPS[step])
     if step in HOST:
         structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
         text = Path(what).read_bytes()

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.acceptance.facts import until
 from tests.acceptance.gameday.station import Station
 
-__all__ = ["expect_whole", "flip_a_byte"]
+__all__ = ["bare", "expect_whole", "flip_a_byte"]
 
 _BARE = """
 SELECT e.evidence_id AS id FROM evidence AS e
@@ -55,7 +55,12 @@ async def expect_whole(
     assert (status["ledger"]["parked_outcomes"], status["ledger"]["listed_outcomes"]) == (0, 0)
     audit = await station.told("audit", "verify")
     assert audit["sound"], audit["faults"]
-    assert {row["id"] for row in await station.rows(_BARE)} == set(erased)
+    assert await bare(station) == set(erased)
+
+
+async def bare(station: Station) -> set[str]:
+    """Return the ids of the evidence that has lost its content."""
+    return {row["id"] for row in await station.rows(_BARE)}
 
 
 def flip_a_byte(path: Path, chosen: random.Random) -> None:
