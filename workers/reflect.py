@@ -189,11 +189,14 @@ class ReflectWorker:
         return ReflectorError(reason, used=used, discarded=False)
 
     async def _watch(self, retrospect: Retrospect, scope: anyio.CancelScope) -> None:
-        """Cut the reflector off once nothing of the cycle can be kept: a stop must not wait."""
-        while True:
-            await anyio.sleep(_LOOK_S)
-            if await self._units.look(partial(is_void, retrospect=retrospect)):
-                scope.cancel()
+        """Cut the reflector off once nothing of the cycle can be kept; a stop is not waited for."""
+        stops = self._units.stops
+        seen = stops.count
+        while not await self._units.look(partial(is_void, retrospect=retrospect)):
+            with anyio.move_on_after(_LOOK_S):
+                await stops.after(seen)
+            seen = stops.count
+        scope.cancel()
 
     async def finish(self, retrospect: Retrospect, outcome: Reflected | ReflectorError) -> None:
         """Record the end of the cycle; nothing, if its claim is not open any more."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from pmcl.contracts import Cause, Contract, Event, Received, Refused, RefusedErr
 from pmcl.ledger import payloads, record
 from pmcl.outbox import UnitOfWork, inbox, journal
 from pmcl.store import StoreUnavailableError, Transaction, Writer
+from pmcl.workers.commits import CommitSignal
 from pmcl.workers.signals import RuntimeSignals
 from pmcl.workers.sweep import sweep
 from pmcl.workers.worker import (
@@ -26,6 +27,8 @@ from pmcl.workers.worker import (
 T = TypeVar("T")
 
 __all__ = ["Behind", "Sender", "Units"]
+
+_STOPPED: Final = ".cell-stopped"
 
 
 class Behind(Exception):  # noqa: N818 - no error: the request waits for the next commit
@@ -53,7 +56,11 @@ def _wall_ms() -> int:
 
 
 class Units:
-    """Runs the workers' decisions as units of the one writer."""
+    """Runs the workers' decisions as units of the one writer.
+
+    Attributes:
+        stops: notified of each commit that records a stop.
+    """
 
     def __init__(
         self,
@@ -66,6 +73,7 @@ class Units:
         self._now_ms = now_ms
         self._offer = offer
         self._signals = signals or RuntimeSignals()
+        self.stops = CommitSignal()
 
     async def numbered(
         self,
@@ -149,6 +157,8 @@ class Units:
             raise
         self._signals.committed(time.perf_counter() - began_s)
         self._offer(published, traceparent())
+        if any(row.subject.endswith(_STOPPED) for row in published):
+            self.stops.notify()
         return result
 
 

@@ -13,8 +13,11 @@ from tests.acceptance.facts import until
 from tests.acceptance.gameday.station import Station
 from tests.acceptance.gameday.test_server_outages import use
 from tests.acceptance.world import about, deleting, reading
+from tests.stub_model import open_stub_model
 
 pytestmark = pytest.mark.anyio
+
+_ENDED = "SELECT result, reason, ended_at FROM reflections WHERE ended_at IS NOT NULL"
 
 
 async def test_only_inspections_go_on_over_a_restart_until_resume(station: Station) -> None:
@@ -47,6 +50,27 @@ async def test_only_inspections_go_on_over_a_restart_until_resume(station: Stati
                 return len(await station.rows(done)) == 3  # two inspections, and this change
 
             await until(ran)
+
+
+async def test_a_model_that_hangs_is_cut_off_and_nothing_of_it_is_kept(station: Station) -> None:
+    """The bound is held against the times that the record itself tells."""
+    async with open_stub_model() as model:
+        model.silent = True
+        async with station.up(PMCL_MODEL_URL=model.url), Host.connect(station.host()) as host:
+            await host.observe(source="ls", summary="it is there")
+            await host.complete("turn")
+
+            async def asked() -> bool:
+                return bool(model.asked)
+
+            await until(asked)
+            await station.run("stop")
+            (stop,) = await station.rows("SELECT stopped_at FROM stops")
+            ended = await until(lambda: station.rows(_ENDED))
+    ((result, reason, ended_at),) = [tuple(row) for row in ended]
+    assert (result, reason) == ("skipped", "stopped")
+    assert 0 <= ended_at - stop["stopped_at"] <= limits.STOP_MS
+    assert len(model.asked) == 1
 
 
 async def expect_stopped(host: Host, seen: str) -> None:

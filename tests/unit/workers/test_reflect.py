@@ -433,7 +433,10 @@ async def test_a_stop_during_a_cycle_keeps_nothing_of_it(room: Room, desk: Desk)
     assert ended.counts == ProposalCounts()
 
 
-async def test_a_stop_cuts_a_reflector_off(room: Room, desk: Desk) -> None:
+async def test_a_stop_cuts_a_reflector_off_at_once(
+    room: Room, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pmcl.workers.reflect._LOOK_S", 3600.0)
     await desk.observe()
     await turn(desk)
     entered = anyio.Event()
