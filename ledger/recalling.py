@@ -72,4 +72,4 @@ def _telling(
     wanted = msgspec.json.encode(most_telling(finds, _READ_MAX)).decode()
     rows = tx.all(_queries.numbered, scope=scope, payloads=wanted)
     items = [read_proposal(Item, row) for row in rows]
-    return [item for item in items if item.visibility in visible and item.kind in _RECALLED]
+    return [item for item in items if item.visibility in visible]

@@ -158,7 +158,7 @@ class _Admitting:
         )
 
     def _admit(self, proposed: Proposed, statement_key: str) -> None:
-        payload = self._keep(proposed)
+        payload = self._keep(proposed, self._words(proposed))
         self._tell(
             ItemAdmitted(
                 **self._content(payload, statement_key),
@@ -195,13 +195,16 @@ class _Admitting:
             case _:
                 return {}
 
-    def _keep(self, proposed: Proposed) -> Payload:
-        """Return the payload that holds the proposal, with the words of what is found by them."""
-        words = None
-        if kind_of(proposed) in _FOUND_AGAIN:
-            about = proposed.about if isinstance(proposed, BeliefProposed) else ""
-            kept = words_to_keep(proposed.text, about)
-            words = mark_words(self._cycle.scope, proposed.visibility, kept)
+    def _words(self, proposed: Proposed) -> str | None:
+        """Return the words by which an item is found, if it is of a kind that is."""
+        if kind_of(proposed) not in _FOUND_AGAIN:
+            return None
+        about = proposed.about if isinstance(proposed, BeliefProposed) else ""
+        kept = words_to_keep(proposed.text, about)
+        return mark_words(self._cycle.scope, proposed.visibility, kept)
+
+    def _keep(self, proposed: Proposed, words: str | None = None) -> Payload:
+        """Return the payload that holds the proposal."""
         payload = Payload(
             scope=self._cycle.scope,
             id=ulid_now(),

@@ -50,6 +50,28 @@ async def test_an_admitted_memory_is_found_by_its_words(ledger: Ledger, desk: De
     assert (await found(desk, "note"))[0].startswith("the notes")
 
 
+async def test_what_is_old_is_found_by_its_words_alone(desk: Desk) -> None:
+    seen = await desk.observe()
+    old, wanted = "the old notes", "the deploy of billing timed out"
+    await remember(desk, seen, old, wanted, *[f"fact {number}" for number in range(16)])
+    asked = await found(desk, "why did deploying time out")
+    assert (asked[0], len(asked)) == (wanted, 17)
+    assert wanted not in await found(desk, "fact")
+
+
+async def test_what_was_rejected_hides_nothing_that_was_admitted(desk: Desk) -> None:
+    seen = await desk.observe()
+    wanted = "the deploy of billing timed out"
+    await remember(desk, seen, wanted, *[f"fact {number}" for number in range(16)])
+    await remember(desk, seen, *[f"I feel proud of deploy {number}" for number in range(80)])
+    assert (await found(desk, "deploy"))[0] == wanted
+
+
+async def remember(desk: Desk, seen: str, *texts: str) -> None:
+    for text in texts:
+        await desk.reflect(MemoryProposed(text=text, evidence_ids=(seen,)))
+
+
 async def test_no_scope_finds_what_another_said(ledger: Ledger, desk: Desk) -> None:
     other = Desk(ledger, scope="elsewhere")
     await other.begin()
