@@ -122,11 +122,19 @@ class Host:
         (evidence_id,) = await self.observe_many([fields])
         return evidence_id
 
-    async def observe_many(self, observed: Sequence[ObservationFields]) -> list[str]:
-        """Return the evidence ids, in order, once all are stored. Raises as `observe`."""
+    async def observe_many(
+        self, observed: Sequence[ObservationFields], *, ends: Dispatch | None = None
+    ) -> list[str]:
+        """Return the evidence ids, in order, once all are stored. Raises as `observe`.
+
+        Args:
+            observed: what was seen; if there is nothing, nothing is done.
+            ends: the block of a call that ended with it: the result that its `Run` was told of is
+                recorded by the same write, before any of it is stored.
+        """
         size = {"pmcl.observations": len(observed)}
         with span("pmcl.host.observe", kind=SpanKind.PRODUCER, attributes=size):
-            return await self._observer.observe(observed)
+            return await self._observer.observe(observed, ends)
 
     async def check(self, proposal: Proposal) -> Verdict:
         """Return the verdict on a proposal, within `deadline_ms`, whoever answers or not.

@@ -116,6 +116,12 @@ class Dispatch:
         self._proposal = proposal
         self._run = Run()
         self._began_s = 0.0
+        self._is_recorded = False
+
+    @property
+    def run(self) -> Run:
+        """What is said of the call."""
+        return self._run
 
     async def __aenter__(self) -> Run:
         """Claim the verdict.
@@ -148,7 +154,7 @@ class Dispatch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Record the result, and give it a moment to reach the bus.
+        """Record the result unless it is, and give it a moment to reach the bus.
 
         Raises:
             HostError: the claim was closed elsewhere.
@@ -156,9 +162,34 @@ class Dispatch:
                 recorded as soon as it can.
         """
         self._run.end(error)
+        if self._is_recorded:
+            return
         await self._record(error)
         if error is None and self._session.connection.ready:
             await self._session.delivery.sent(self._session.config.deadline_ms / 1000)
+
+    def attest(self, receipt: Receipt) -> None:
+        """A success that was noted has this receipt."""
+        if self._run.status == "succeeded":
+            self._run.succeeded(receipt)
+
+    async def finish_reserving(self, count: int, deadline_ms: int) -> int | None:
+        """Record the result that was noted, and reserve numbers for what the call brought last.
+
+        Returns:
+            The first number; `None` where the file did not take both, and nothing was written.
+        """
+        try:
+            with anyio.CancelScope(shield=True):
+                first, message = await self._session.file.finish_reserving(
+                    self._result(), count, deadline_ms
+                )
+        except (HostError, LedgerError) as failure:
+            log.info("dispatch.recorded_later", call=self._verdict.call_id, reason=str(failure))
+            return None
+        self._is_recorded = True
+        self._session.delivery.hand(message)
+        return first
 
     def _check(self) -> None:
         """Refuse unless the verdict is about this very call, now."""

@@ -12,9 +12,10 @@ from typing import Any, ParamSpec, Protocol, TypeVar, overload
 import anyio.to_thread
 import msgspec
 
-from pmcl.contracts import HostError, Receipt
+from pmcl.contracts import HostError
 from pmcl.hosts.adapter import Mediated, Mediator, ToolCall
 from pmcl.hosts.bridge import Bridge
+from pmcl.hosts.dispatch import Dispatch
 from pmcl.hosts.errors import DispatchRefusedError, HeldError
 from pmcl.hosts.function_tool import FunctionTool, output_text
 from pmcl.hosts.stating import stated_here
@@ -78,7 +79,8 @@ class Guard:
         mediated = await self._mediator.check(call)
         if not mediated.may_run:
             raise HeldError(mediated.told, mediated.verdict)
-        async with self._mediator.dispatch(mediated) as run:
+        block = self._mediator.dispatch(mediated)
+        async with block as run:
             if self._tool.arguments(args, kwargs) != call.arguments:
                 run.status = "unused"
                 raise DispatchRefusedError(call.call_id, "other_proposal")
@@ -87,10 +89,10 @@ class Guard:
                 yield returned
             except Exception as error:
                 run.end(error)
-                await self._record(mediated, f"{type(error).__name__}: {error}")
+                await self._record(mediated, block, f"{type(error).__name__}: {error}")
                 raise
             run.succeeded()  # also when that cannot be recorded
-            run.succeeded(await self._record(mediated, output_text(returned.value)))
+            await self._record(mediated, block, output_text(returned.value))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolCall:
         stated = stated_here()
@@ -98,8 +100,8 @@ class Guard:
             stated = msgspec.structs.replace(stated, goal=goal_here())
         return self._tool.call(self._tool.arguments(args, kwargs), stated)
 
-    async def _record(self, mediated: Mediated, output: str) -> Receipt:
-        return await self._mediator.record(mediated.call, output, mediated=mediated)
+    async def _record(self, mediated: Mediated, block: Dispatch, output: str) -> None:
+        await self._mediator.record(mediated.call, output, mediated=mediated, ends=block)
 
 
 def guard_async(guard: Guard, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,6 +23,7 @@ from pmcl.contracts import (
     sha256,
 )
 from pmcl.hosts.clock import now_s, wall_ms
+from pmcl.hosts.dispatch import Dispatch
 from pmcl.hosts.errors import ObservationLostError
 from pmcl.hosts.intake import Numbered, headers_of, store_each
 from pmcl.hosts.redacting import ready_to_redact
@@ -73,8 +74,14 @@ class Observer:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    async def observe(self, observed: Sequence[ObservationFields]) -> list[str]:
+    async def observe(
+        self, observed: Sequence[ObservationFields], ends: Dispatch | None = None
+    ) -> list[str]:
         """Return the evidence ids once all observations are stored.
+
+        Args:
+            observed: what was seen.
+            ends: the block of a call that ended with it; its result is recorded as well.
 
         Raises:
             ContractError: an observation does not have its shape; none was sent.
@@ -90,7 +97,8 @@ class Observer:
         evidence_ids: list[str] = []
         for start in range(0, len(made), _AT_ONCE):
             part = made[start : start + _AT_ONCE]
-            lost = await self._store(part, ends_s)
+            lost = await self._store(part, ends_s, ends)
+            ends = None
             evidence_ids += [each.evidence_id for each, _ in part if each.key not in lost.keys]
             if lost.keys:
                 keys = (*lost.keys, *(each.key for each, _ in made[start + _AT_ONCE :]))
@@ -120,11 +128,15 @@ class Observer:
         named = f"{credentials.scope}/{credentials.host}/{key}"
         return bytes_to_ulid(bytes.fromhex(sha256(named.encode()))[:16])
 
-    async def _store(self, part: Sequence[tuple[Observation, bytes]], ends_s: float) -> _Lost:
+    async def _store(
+        self, part: Sequence[tuple[Observation, bytes]], ends_s: float, ends: Dispatch | None
+    ) -> _Lost:
         """Store a part and return what was lost."""
         deadline_ms = wall_ms() + int(max(0.0, ends_s - now_s()) * 1000) + _GRACE_MS
         try:
-            first = await self._session.file.reserve(len(part), deadline_ms)
+            first = None if ends is None else await ends.finish_reserving(len(part), deadline_ms)
+            if first is None:
+                first = await self._session.file.reserve(len(part), deadline_ms)
         except LedgerError as error:  # nothing was sent without a number
             return _Lost([observation.key for observation, _ in part], str(error))
         subject, epoch = self._session.config.subject("observation"), self._session.file.epoch

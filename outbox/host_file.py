@@ -5,10 +5,12 @@ transaction: seen by all of them when it returns. Numbers count observations, ou
 receipts and voids together, from 1 and without a gap. Rows of the outbox go when the ledger says
 that it has them, and never because the bus took them.
 
-Claims and results are on disk when their operation returns. What a loss of power may take back is
-only what another start finds out by itself: that messages were acknowledged, sent or receipted,
-and which of the numbers were given that the last sync had promised. That messages were
-acknowledged waits for the next transaction of this process; all others see the watermark at once.
+Claims are on disk when their operation returns, and so are results but for one that is written
+beside reservations. What a loss of power may take back is only what another start finds out by
+itself: that messages were acknowledged, sent or receipted, which of the numbers were given that the
+last sync had promised, and that a claim was closed, which then ends as `unknown`. That messages
+were acknowledged waits for the next transaction of this process; all others see the watermark at
+once.
 Source: DESIGN sections 2 (a host's watermark) and 3.8.
 """
 
@@ -126,17 +128,44 @@ class HostFile:
         Raises:
             HostFileFullError: there would be no room for the voids of lost ones.
         """
+        first, _ = await self._reserve(count, deadline_ms, None)
+        return first
 
-        def unit(tx: Transaction, *, durable: bool = True) -> int | None:
-            return units.reserve(tx, self.owner, count, deadline_ms, durable=durable)
+    async def finish_reserving(
+        self, result: Outcome | AuditReceipt, count: int, deadline_ms: int
+    ) -> tuple[int, PendingMessage]:
+        """Do what `reserve` and `finish` do, at once; the result's number is the last.
+
+        A loss of power may take it back as long as nothing durable has followed. The claim is then
+        open, so that it ends as `unknown`: a second outcome where the bus has the first.
+
+        Raises:
+            HostError: nothing was written; as `reserve` or as `finish`.
+        """
+        first, number = await self._reserve(count, deadline_ms, result)
+        return first, _message(number, result)
+
+    async def _reserve(
+        self, count: int, deadline_ms: int, result: Outcome | AuditReceipt | None
+    ) -> tuple[int, int]:
+        """Return the first number, and the one of the result."""
+        besides = 0 if result is None else 1
+
+        def unit(tx: Transaction, *, durable: bool = True) -> tuple[int, int] | None:
+            first = units.reserve(
+                tx, self.owner, count, deadline_ms, durable=durable, besides=besides
+            )
+            if first is None:
+                return None
+            return first, 0 if result is None else units.finish(tx, result)
 
         voids = self._mark.voids
-        first = await self._changes.run(partial(unit, durable=False), durable=False)
-        if first is None:
-            first = await self._changes.run(unit)
-        assert first is not None
-        self._untold.reserve(range(first, first + count), voids)
-        return first
+        given = await self._changes.run(partial(unit, durable=False), durable=False)
+        if given is None:
+            given = await self._changes.run(unit)
+        assert given is not None
+        self._untold.reserve(range(given[0], given[0] + count), voids)
+        return given
 
     async def acknowledged(self, numbers: Sequence[int]) -> frozenset[int]:
         """Close acknowledged reservations and return those that were still open.
@@ -178,9 +207,7 @@ class HostFile:
         Raises:
             HostError: no such claim, of another proposal, or it has a result already.
         """
-        number = await self._changes.run(lambda tx: units.finish(tx, result))
-        kind: Kind = "outcome" if isinstance(result, Outcome) else "audit"
-        return PendingMessage(number, kind, encode(result))
+        return _message(await self._changes.run(lambda tx: units.finish(tx, result)), result)
 
     async def close_unused(self, outcomes: Sequence[tuple[Claim, Outcome]]) -> int:
         """Claim and close those verdicts that nobody claimed; return how many these were."""
@@ -260,6 +287,11 @@ class HostFile:
     async def unpark(self, numbers: Sequence[int]) -> list[int]:
         """Put parked results back and return their new numbers; raises as `park`."""
         return await self._changes.run(lambda tx: parking.unpark(tx, numbers))
+
+
+def _message(number: int, result: Outcome | AuditReceipt) -> PendingMessage:
+    kind: Kind = "outcome" if isinstance(result, Outcome) else "audit"
+    return PendingMessage(number, kind, encode(result))
 
 
 def _make(path: Path) -> None:

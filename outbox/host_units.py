@@ -132,9 +132,11 @@ def close_promised(tx: Transaction, boot: str | None) -> None:
 
 
 def reserve(
-    tx: Transaction, owner: str, count: int, deadline_ms: int, *, durable: bool
+    tx: Transaction, owner: str, count: int, deadline_ms: int, *, durable: bool, besides: int = 0
 ) -> int | None:
     """Reserve numbers and return the first; `None` when only a durable unit may give so many.
+
+    The unit is going to give as many as `besides` says beside them.
 
     Raises:
         HostFileFullError: there would be no room for the voids of lost ones.
@@ -142,7 +144,7 @@ def reserve(
     state = read_state(tx)
     if not has_room(state, count):
         raise HostFileFullError
-    if not durable and state["next_number"] + count - 1 > state["promised"]:
+    if not durable and state["next_number"] + count + besides - 1 > state["promised"]:
         return None
     first = take_numbers(tx, count)
     for number in range(first, first + count):

@@ -112,11 +112,14 @@ class Mediator:
         *,
         mediated: Mediated | None = None,
         trust: TrustLabel = "tool_output",
+        ends: Dispatch | None = None,
     ) -> Receipt:
         """The output is evidence when this returns; its receipt makes the outcome verified.
 
         `mediated` is what `check` said of the call. The output of a degraded inspection that cannot
-        be stored now is owed instead: it is stored before anything else is asked.
+        be stored now is owed instead: it is stored before anything else is asked. `ends` is the
+        block of a call whose last output this is: what its `Run` was told of it is recorded at the
+        same time, and a success gets the receipt.
 
         Raises:
             OutputTooLargeError, ObservationLostError, HostError: no model may see the output.
@@ -124,15 +127,18 @@ class Mediator:
         resources = await self._resources(call, mediated)
         parts = parts_of(output)
         observed = observations_of(parts, f"{call.server}/{call.name}", trust, resources)
+        receipt = Receipt(kind=_RECEIPT, digest=sha256(parts[0].encode()))
+        if ends is not None:
+            ends.attest(receipt)
         try:
             if not await self._pay():
                 raise ObservationLostError((), (), "earlier outputs are not stored yet")
-            await self._observe(observed)
+            await self._observe(observed, ends)
         except ObservationLostError:
             if mediated is None or not _is_degraded(mediated) or len(self._owed) >= _OWED_MAX:
                 raise
             self._owed.append(observed)
-        return Receipt(kind=_RECEIPT, digest=sha256(parts[0].encode()))
+        return receipt
 
     def _proposal(
         self, call: ToolCall, resources: tuple[Resource, ...], *, canary: bool
@@ -173,8 +179,10 @@ class Mediator:
             return mediated.proposal.resources
         return await anyio.to_thread.run_sync(find_resources, call)
 
-    async def _observe(self, observed: list[ObservationFields]) -> None:
-        evidence_ids = await self._host.observe_many(observed)
+    async def _observe(
+        self, observed: list[ObservationFields], ends: Dispatch | None = None
+    ) -> None:
+        evidence_ids = await self._host.observe_many(observed, ends=ends)
         for fields, evidence_id in zip(observed, evidence_ids, strict=True):
             self._seen.add(fields["resources"], evidence_id, fields["source"])
 

@@ -14,7 +14,7 @@ import structlog
 
 from pmcl.contracts import ContractError, HostError, LedgerError, PmclError
 from pmcl.hosts.adapter import Mediated, Mediator, ToolCall
-from pmcl.hosts.dispatch import Run
+from pmcl.hosts.dispatch import Dispatch
 from pmcl.hosts.guard.calls import CallFrame, continuation_key
 from pmcl.hosts.guard.lanes import Lane, Place
 from pmcl.hosts.guard.messages import (
@@ -155,36 +155,43 @@ class Calls:
         if not mediated.may_run:
             return mediated.told
         try:
-            async with self._mediator.dispatch(mediated) as run:
+            block = self._mediator.dispatch(mediated)
+            async with block:
                 call.is_forwarded = True
                 place.fill(frame.encode())
-                await self._follow(frame, mediated, call, run)
+                await self._follow(frame, mediated, call, block)
         except (HostError, LedgerError) as error:
             if not call.is_forwarded:
                 return f"PMCL: {error}"
         return None
 
     async def _follow(
-        self, frame: CallFrame, mediated: Mediated, call: WaitingCall, run: Run
+        self, frame: CallFrame, mediated: Mediated, call: WaitingCall, block: Dispatch
     ) -> None:
         """Pass on answers until the last one, and say what came of the call."""
         while (answer := await call.answer()) is not None:
             try:
-                key = await self._receive(frame, call, mediated, answer, run)
+                key = await self._receive(frame, call, mediated, answer, block)
             finally:
                 answer.place.fill()
             if key is None:
                 return
             if not await self._resumed(key, call):
                 break
-        run.unknown()
+        block.run.unknown()
 
     async def _receive(
-        self, frame: CallFrame, call: WaitingCall, mediated: Mediated, answer: Answer, run: Run
+        self,
+        frame: CallFrame,
+        call: WaitingCall,
+        mediated: Mediated,
+        answer: Answer,
+        block: Dispatch,
     ) -> str | None:
         """Pass on an output that is evidence; return by what the call goes on, if it does."""
-        message = answer.message
-        failure = _failure(message)
+        message, run = answer.message, block.run
+        failure, key = _failure(message), _parked_key(frame, message)
+        is_last = key is None and not is_unanswered(message)
         if failure is None:
             run.succeeded()
         elif call.is_cancelled and "error" in message:
@@ -193,16 +200,14 @@ class Calls:
             run.failed(failure)
         try:
             text = _text_of(answer)
-            receipt = await self._mediator.record(mediated.call, text, mediated=mediated)
+            ends = block if is_last else None
+            await self._mediator.record(mediated.call, text, mediated=mediated, ends=ends)
         except PmclError as error:
             log.warning("guard.withheld", method="tools/call", error=type(error).__name__)
             told = f"{_WITHHELD} {error} The tool did run."
             answer.place.fill(tool_error(message["id"], told, is_modern=frame.is_modern))
             return None
-        if failure is None:
-            run.succeeded(receipt)
-        key = _parked_key(frame, message)
-        if key is not None or is_unanswered(message):
+        if not is_last:
             run.unknown()  # until its last answer
         answer.place.fill(answer.frame)
         return key

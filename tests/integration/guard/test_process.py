@@ -166,6 +166,20 @@ async def test_a_guard_that_is_killed_takes_its_server_along_and_its_call_is_unk
             assert await toy.ends() == 128 + signal.SIGKILL
 
 
+async def test_what_the_client_has_heard_is_told_when_the_guard_is_killed_just_then(
+    guards: Guards, guard: Guard, tmp_path: Path
+) -> None:
+    async with raw(guard.command, guard.environment, tmp_path / "err") as toy:
+        await toy.ask(0, "tools/list")
+        await toy.call(1, "read_note", path="/n/1")
+        toy.process.kill()
+        await toy.ends()
+    async with raw(guard.command, guard.environment, tmp_path / "err") as toy:
+        await toy.ask(0, "tools/list")
+        [outcome] = await guards.outcomes(guard.scope, 1)
+    assert (outcome["status"], outcome["verified"]) == ("succeeded", 1)
+
+
 async def test_a_server_outlives_no_client_that_is_gone(guards: Guards, log: Path) -> None:
     guard = guards.guard(TOY, "--server", "toy", TOY_LOG=str(log), TOY_LINGERS="1")
     pid, code = await anyio.to_thread.run_sync(visit_and_vanish, guard)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import anyio
+import msgspec
 import pytest
 
 from pmcl.contracts import (
@@ -15,13 +16,25 @@ from pmcl.contracts import (
     Observation,
     Outcome,
     Premortem,
+    Tool,
     decode,
     definition_hash,
+    limits,
     sha256,
 )
-from pmcl.hosts import DispatchRefusedError, HeldError, Host, HostConfig, stating
+from pmcl.hosts import (
+    DispatchRefusedError,
+    HeldError,
+    Host,
+    HostConfig,
+    ObservationLostError,
+    Proposal,
+    stating,
+)
 from pmcl.hosts.adapter import OutputTooLargeError
-from tests.integration.hosts.sidecar import Sidecar, evaluation_of
+from pmcl.outbox import HostFileFullError
+from tests.integration.hosts.sidecar import Sidecar, evaluation_of, until
+from tests.nats_server import NatsServer
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +51,11 @@ def held(request: CheckpointRequest) -> Any:
         reasons=("plan.unmitigated",),
         revision_request="Look at the file first.",
     )
+
+
+def reading() -> Proposal:
+    tool = Tool(server="files", name="read_file", definition_hash="0" * 64)
+    return Proposal(goal="Read it", tool=tool, arguments={"path": "/srv/a"})
 
 
 async def test_call_is_proposed_from_the_signature(
@@ -177,6 +195,58 @@ async def test_error_that_cannot_be_recorded_is_kept_from_the_caller_and_is_a_fa
             await read_note()
     (outcome,) = await stored(sidecar, Outcome)
     assert (outcome.status, outcome.failure_mode) == ("failed", "LookupError")
+
+
+async def test_result_is_recorded_once_with_the_last_that_the_call_brought(
+    config: HostConfig, sidecar: Sidecar
+) -> None:
+    async def outcomes() -> list[Outcome]:
+        return await stored(sidecar, Outcome)
+
+    async with Host.connect(config) as host:
+        proposal = reading()
+        block = host.dispatch(await host.check(proposal), proposal)
+        async with block as run:
+            run.failed("tool_error")
+            await host.observe_many([{"source": "s", "summary": "a"}], ends=block)
+            (outcome,) = await until(outcomes)
+            run.unknown()  # too late
+        messages = [each.subject.split(".")[2] for each in await sidecar.stored()]
+    assert messages == ["observation", "outcome"]
+    assert await outcomes() == [outcome]
+    assert (outcome.status, outcome.failure_mode) == ("failed", "tool_error")
+
+
+async def test_result_stands_when_what_the_call_brought_is_lost(
+    config: HostConfig, sidecar: Sidecar, nats_server: NatsServer
+) -> None:
+    async with Host.connect(msgspec.structs.replace(config, observe_ms=200)) as host:
+        proposal = reading()
+        block = host.dispatch(await host.check(proposal), proposal)
+        async with block as run:
+            run.succeeded()
+            nats_server.pause()
+            with pytest.raises(ObservationLostError):
+                await host.observe_many([{"source": "s", "summary": "a"}], ends=block)
+            nats_server.resume()
+    (outcome,) = await stored(sidecar, Outcome)
+    assert outcome.status == "succeeded"
+
+
+async def test_result_waits_for_the_end_where_the_file_takes_nothing_beside_it(
+    config: HostConfig, sidecar: Sidecar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Host.connect(config) as host:
+        proposal = reading()
+        block = host.dispatch(await host.check(proposal), proposal)
+        async with block as run:
+            run.succeeded()
+            monkeypatch.setattr(limits, "HOST_OUTBOX_MAX_ROWS", 1)
+            with pytest.raises(HostFileFullError):
+                await host.observe_many([{"source": "s", "summary": "a"}], ends=block)
+            monkeypatch.undo()
+    (outcome,) = await stored(sidecar, Outcome)
+    assert outcome.status == "succeeded"
 
 
 async def test_cancelled_call_is_neither_success_nor_failure(

@@ -2,10 +2,12 @@ import errno
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +197,10 @@ steps = st.lists(
     st.one_of(
         st.tuples(st.just("reserve"), st.integers(1, 3)),
         st.tuples(st.sampled_from(["ack", "void", "receipt"]), st.integers(1, 30)),
-        st.tuples(st.sampled_from(["claim", "finish", "unused"]), st.sampled_from("abc")),
+        st.tuples(
+            st.sampled_from(["claim", "finish", "finish_reserving", "unused"]),
+            st.sampled_from("abc"),
+        ),
         st.tuples(st.just("reopen"), st.none()),
     ),
     max_size=30,
@@ -260,13 +265,20 @@ async def take_claim(model: Model, file: HostFile, step: str, name: str) -> None
             model.closed.add(name)
             model.post()
     elif name in model.open:
-        await file.finish(outcome_of(name))
+        if step == "finish_reserving":
+            first, message = await file.finish_reserving(outcome_of(name), 2, FAR)
+            assert (first, message.number) == (model.next, model.next + 2)
+            model.reserved |= {first, first + 1}
+            model.next += 2
+        else:
+            await file.finish(outcome_of(name))
         model.open.remove(name)
         model.closed.add(name)
         model.post()
     else:
+        finish = partial(file.finish_reserving, count=1, deadline_ms=FAR)
         with pytest.raises(HostError):
-            await file.finish(outcome_of(name))
+            await (finish if step == "finish_reserving" else file.finish)(outcome_of(name))
 
 
 @settings(
@@ -394,6 +406,49 @@ async def test_a_loss_of_power_takes_no_number_back(
         assert await file.reserve(1, FAR) == len(closed) + 1
         outcome = (await file.pending(after=len(closed) - 1, sent_before_ms=FAR, limit=1))[0]
         assert decode(outcome.body, Outcome).status == "unknown"
+
+
+async def test_a_loss_of_power_makes_a_result_unknown_that_nothing_durable_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(tmp_path / "f", monkeypatch)
+    monkeypatch.setattr(host_file, "boot_id", lambda: "first")
+    names = (ulid_now(), ulid_now())
+    async with open_host_file(disk.path) as file:
+        for name in names:  # the second claim takes the first result to the disk with it
+            await file.claim(claim_of(name))
+            first, result = await file.finish_reserving(outcome_of(name), 1, FAR)
+            assert result.number == first + 1
+            await file.acknowledged([first])
+    assert disk.synced == 3
+    monkeypatch.setattr(host_file, "boot_id", lambda: "second")
+    async with open_host_file(disk.left) as file:
+        assert (await file.sweep()).orphans == 1
+        left = await file.pending(after=0, sent_before_ms=FAR, limit=1000)
+        told = [decode(each.body, Outcome) for each in left if each.kind == "outcome"]
+        assert [(each.evaluation_id, each.status) for each in told] == [
+            (names[0], "succeeded"),
+            (names[1], "unknown"),
+        ]
+        assert left[-1].number > result.number, "a number that was given is not given again"
+
+
+@pytest.mark.parametrize("given", [1, 2])
+async def test_results_beside_reservations_stay_within_what_was_promised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: int
+) -> None:
+    monkeypatch.setattr(host_file, "boot_id", lambda: "first")
+    names = [f"e{number}" for number in range(100)]
+    path = tmp_path / "f"
+    async with open_host_file(path) as file:
+        for name in names:
+            await file.claim(claim_of(name))
+        await file.reserve(given, FAR)
+        with closing(sqlite3.connect(path)) as reading:
+            for name in names:
+                _, last = await file.finish_reserving(outcome_of(name), 1, FAR)
+                (promised,) = reading.execute("SELECT promised FROM file").fetchone()
+                assert last.number <= promised
 
 
 async def test_a_new_start_of_the_same_machine_run_closes_nothing(tmp_path: Path) -> None:

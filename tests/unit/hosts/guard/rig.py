@@ -65,9 +65,12 @@ class ScriptedMediator(Mediator):
         *,
         mediated: Mediated | None = None,
         trust: TrustLabel = "tool_output",
+        ends: Dispatch | None = None,
     ) -> Receipt:
         if self.record_error is not None:
             raise self.record_error
+        if ends is not None:
+            ends.attest(RECEIPT)
         self.recorded.append((call.name, output))
         return RECEIPT
 
@@ -83,12 +86,12 @@ class ScriptedMediator(Mediator):
 class ScriptedDispatch(Dispatch):
     def __init__(self, mediator: ScriptedMediator) -> None:
         self._mediator = mediator
-        self._ran = Run()
+        self._run = Run()
 
     async def __aenter__(self) -> Run:
         if self._mediator.dispatch_error is not None:
             raise self._mediator.dispatch_error
-        return self._ran
+        return self._run
 
     async def __aexit__(
         self,
@@ -96,9 +99,9 @@ class ScriptedDispatch(Dispatch):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._ran.end(error)
-        assert self._ran.status is not None
-        told = (self._ran.status, self._ran.failure_mode, self._ran.receipt)
+        self._run.end(error)
+        assert self._run.status is not None
+        told = (self._run.status, self._run.failure_mode, self._run.receipt)
         self._mediator.outcomes.append(told)
 
 
