@@ -25,6 +25,9 @@ GRANTS: Final[tuple[Grant | None, ...]] = ("grant", "approve", "prohibit", None)
 _TRIES: Final = 20
 _ROOT: Final = "/project"
 _HOST_NAME: Final = "api.example.com"
+# A busy sidecar is waited for: without its answer a host neither has nor loses a lease, and goes
+# on with inspections, which is counted where nobody judges.
+_ANSWERED_MS: Final = 30_000
 _RESOURCES: Final = {
     "": Resource(kind="path", value=f"{_ROOT}/a"),
     "path": Resource(kind="path", value=f"{_ROOT}-evil/a"),
@@ -137,7 +140,12 @@ async def try_ended_leases(settings: Settings, credentials: Credentials) -> dict
     """Return what ran under passes whose lease was ended since, by how it ended."""
     authority = AuthoritySnapshot(tools={"*": "grant"}, effects={"inspect_local": "grant"})
     place = settings.state_dir / "ended"
-    config = HostConfig(credentials=credentials, authority=authority, state_dir=place / "first")
+    config = HostConfig(
+        credentials=credentials,
+        authority=authority,
+        state_dir=place / "first",
+        deadline_ms=_ANSWERED_MS,
+    )
     found = {
         name: Tries(how=f"{told}: calls passed before, and one checked after it")
         for name, told in _ENDED.items()

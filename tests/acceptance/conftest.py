@@ -1,5 +1,3 @@
-import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,18 +5,13 @@ import pytest
 
 from tests.acceptance.world import World
 
-_SEED = int(os.environ.get("PMCL_TEST_SEED") or secrets.randbits(32))
-
-
-def pytest_report_header() -> str:
-    return f"acceptance: PMCL_TEST_SEED={_SEED}"
-
 
 @pytest.fixture
-def seed() -> int:
-    """The seed of all that is random here; the same again does the same again."""
-    print(f"PMCL_TEST_SEED={_SEED}")  # noqa: T201
-    return _SEED
+def seed(pytestconfig: pytest.Config) -> int:
+    """The seed of the tests' order and of all that is random here; the same does the same again."""
+    seed = int(pytestconfig.getoption("randomly_seed"))
+    print(f"--randomly-seed={seed}")  # noqa: T201
+    return seed
 
 
 @pytest.fixture

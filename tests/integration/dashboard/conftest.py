@@ -4,10 +4,10 @@ import pytest
 
 from pmcl.ops.dashboard import run_dashboard
 from tests.integration.dashboard.browsing import Browsing, browsing
-from tests.integration.sidecar.conftest import room
+from tests.integration.sidecar.conftest import room, shared_room
 from tests.integration.sidecar.room import Room
 
-__all__ = ["room"]
+__all__ = ["room", "shared_room"]
 
 
 @pytest.fixture(scope="session")

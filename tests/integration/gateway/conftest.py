@@ -12,6 +12,7 @@ from pmcl.ops.cell import Cell, run_cell
 from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
 from pmcl.store import Reader, open_reader
+from tests.integration.awake import awake
 from tests.integration.gateway.wire import Wire
 from tests.integration.hosts.conftest import sidecar
 from tests.nats_server import NatsServer
@@ -50,7 +51,7 @@ class House:
 
 
 @pytest.fixture(scope="session")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def shared_house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     settings = Settings(
         state_dir=tmp_path_factory.mktemp("house"),
         lease_ttl_ms=_LONG_MS,
@@ -60,6 +61,13 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
     keys = iter([each.seed for each in register_hosts(settings, scopes, "agent")])
     async with run_cell(settings) as cell, open_reader(settings.ledger_path) as reader:
         yield House(cell, settings, reader, keys)
+
+
+@pytest.fixture
+async def house(shared_house: House) -> House:
+    """The one sidecar, awake."""
+    await awake(shared_house.cell)
+    return shared_house
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client, StdioServerParameters
 
+from pmcl.ops.cell import Cell
 from pmcl.store import Reader
 from tests.acceptance.world import clean_environment
 
@@ -85,7 +86,8 @@ class Raw:
 
 
 class Guards:
-    def __init__(self, state_dir: Path, reader: Reader, scopes: Iterator[str]) -> None:
+    def __init__(self, cell: Cell, state_dir: Path, reader: Reader, scopes: Iterator[str]) -> None:
+        self.cell = cell
         self.state_dir = state_dir
         self.reader = reader
         self._scopes = scopes

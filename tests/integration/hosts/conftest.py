@@ -8,9 +8,10 @@ import pytest
 from pmcl.bus import Credentials, ensure_streams, open_connection
 from pmcl.contracts import AuthoritySnapshot
 from pmcl.hosts import HostConfig
-from pmcl.ops.cell import run_cell
+from pmcl.ops.cell import Cell, run_cell
 from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
+from tests.integration.awake import awake
 from tests.integration.hosts.sidecar import Sidecar
 from tests.nats_server import NatsServer
 
@@ -52,17 +53,25 @@ def config(nats_server: NatsServer, tmp_path: Path) -> HostConfig:
 class Neighbours(msgspec.Struct, frozen=True):
     """A running sidecar's ledger, and the keys of hosts that nobody has used."""
 
+    cell: Cell
     ledger: Path
     credentials: Iterator[Credentials]
 
 
 @pytest.fixture(scope="session")
-async def neighbours(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Neighbours]:
+async def shared_neighbours(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Neighbours]:
     """One sidecar for all tests that only ask it; each is a host in a scope of its own."""
     settings = Settings(state_dir=tmp_path_factory.mktemp("neighbours"))
     credentials = register_hosts(settings, [f"s{number}" for number in range(_HOSTS)], "a")
-    async with run_cell(settings):
-        yield Neighbours(settings.ledger_path, iter(credentials))
+    async with run_cell(settings) as cell:
+        yield Neighbours(cell, settings.ledger_path, iter(credentials))
+
+
+@pytest.fixture
+async def neighbours(shared_neighbours: Neighbours) -> Neighbours:
+    """The one sidecar, awake."""
+    await awake(shared_neighbours.cell)
+    return shared_neighbours
 
 
 @pytest.fixture

@@ -1,3 +1,3 @@
-from tests.integration.guard.conftest import guards
+from tests.integration.guard.conftest import guards, shared_guards
 
-__all__ = ["guards"]
+__all__ = ["guards", "shared_guards"]

@@ -6,8 +6,9 @@ from pmcl.ops.cell import run_cell
 from pmcl.ops.host_add import register_hosts
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
+from tests.integration.awake import awake
 from tests.integration.sidecar.plain import PlainHost, open_plain
-from tests.integration.sidecar.room import Room
+from tests.integration.sidecar.room import WITHIN_S, Room
 
 _HOSTS = 400
 _LONG_MS = 3_600_000
@@ -19,7 +20,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-async def room(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Room]:
+async def shared_room(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Room]:
     """One sidecar for all tests; leases live long, so that time alone changes no row."""
     settings = Settings(
         state_dir=tmp_path_factory.mktemp("sidecar"),
@@ -34,6 +35,14 @@ async def room(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Room]:
         cell.admin() as admin,
     ):
         yield Room(cell, settings, reader, admin, iter(credentials))
+
+
+@pytest.fixture
+async def room(shared_room: Room) -> Room:
+    """The one sidecar, awake."""
+    await awake(shared_room.cell)
+    await shared_room.admin.wait_ready(WITHIN_S)
+    return shared_room
 
 
 @pytest.fixture

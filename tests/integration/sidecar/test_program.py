@@ -82,6 +82,7 @@ def recorded(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 async def test_every_line_is_measured_or_says_why_not(
     recorded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

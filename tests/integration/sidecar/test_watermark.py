@@ -15,6 +15,8 @@ pytestmark = pytest.mark.anyio
 
 _CHECKS = 1_000
 _BACKLOG = 5_000
+_WORKED_OFF_S = 60.0
+_UNJUDGED = {"degraded.evidence_pending", "degraded.timeout"}
 
 
 async def test_a_check_always_sees_the_observation_acknowledged_before_it(room: Room) -> None:
@@ -47,12 +49,14 @@ async def test_behind_a_backlog_a_check_sees_its_evidence_or_is_not_judged(room:
                 evidence_id = await host.observe(source="tool", summary="the newest")
                 verdict = await host.check(proposal(evidence_ids=(evidence_id,)))
                 if verdict.evaluation is None:
-                    assert verdict.reasons == ("degraded.evidence_pending",)
+                    assert set(verdict.reasons) <= _UNJUDGED
                     degraded += 1
                 else:
                     assert verdict.evaluation.evidence_ids == (evidence_id,)
                     seen += 1
-        last = await host.check(proposal())
+        with anyio.fail_after(_WORKED_OFF_S):
+            while (last := await host.check(proposal())).evaluation is None:
+                assert set(last.reasons) <= _UNJUDGED
         assert last.status == "passed"
     assert len(await room.events(scope, Evaluated)) >= seen + 1
     (row,) = await room.rows("SELECT count(*) AS n FROM evidence WHERE scope = :s", s=scope)
