@@ -8,7 +8,8 @@ Source: facts/reliability, hazards 7 to 10, and the code of nats-py 2.16.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import anyio
 import nats.errors
@@ -19,7 +20,7 @@ from nats.aio.msg import Msg
 from pmcl.bus.config import ConnectionConfig
 from pmcl.bus.message import parse_headers
 
-__all__ = ["SturdyClient", "close_client", "connect_client"]
+__all__ = ["SturdyClient", "close_client", "connect_client", "own_cancellation"]
 
 log = structlog.get_logger()
 
@@ -95,6 +96,27 @@ class SturdyClient(Client):
         )
 
 
+@contextmanager
+def own_cancellation() -> Iterator[None]:
+    """Only who cancels this task ends it; what nats-py cancelled itself is a broken connection.
+
+    Its tasks wait for the same futures as its caller, such as for the end of a closed socket. When
+    one of them is cancelled, so is the future, and the caller would end as if it had been asked to.
+
+    Raises:
+        ConnectionAbortedError: in place of such an end.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    asked_before = task.cancelling()
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        if task.cancelling() > asked_before:
+            raise
+        raise ConnectionAbortedError("the client cancelled what it waits for") from error
+
+
 async def connect_client(
     config: ConnectionConfig, on_broken: Callable[[], None], on_refused: Callable[[], None]
 ) -> SturdyClient | None:
@@ -118,7 +140,7 @@ async def connect_client(
 
     connected = False
     try:
-        with anyio.move_on_after(config.connect_timeout_s):
+        with anyio.move_on_after(config.connect_timeout_s), own_cancellation():
             await client.connect(
                 servers=config.url.split(","),
                 name=config.name,
@@ -134,6 +156,8 @@ async def connect_client(
                 pending_size=0,  # a publish while disconnected fails at once instead of being kept
             )
             connected = True
+    except ConnectionAbortedError as error:
+        log.debug("bus.client_error", name=config.name, error=repr(error))
     finally:
         if not connected:
             await close_client(client, config.close_timeout_s)
@@ -147,7 +171,8 @@ async def close_client(client: Client, timeout_s: float) -> None:
         client._pending_data_size = 0
     with anyio.move_on_after(timeout_s, shield=True):
         try:
-            await client.close()
+            with own_cancellation():
+                await client.close()
         except (OSError, nats.errors.Error, asyncio.InvalidStateError) as error:
             log.debug("bus.close_failed", error=repr(error))
     _abandon(client)

@@ -17,7 +17,7 @@ import nats.errors
 import structlog
 from nats.aio.msg import Msg
 
-from pmcl.bus.client import SturdyClient, close_client, connect_client
+from pmcl.bus.client import SturdyClient, close_client, connect_client, own_cancellation
 from pmcl.bus.config import ConnectionConfig
 from pmcl.bus.errors import BusBusyError, BusClosedError, BusTimeoutError, NoRespondersError
 from pmcl.bus.message import Message, check_reply, check_subject, frame
@@ -192,7 +192,8 @@ class Connection:
                 continue
             self._accept()
             try:
-                await self._serve(client)
+                with own_cancellation():
+                    await self._serve(client)
             except (nats.errors.Error, OSError) as error:
                 log.debug("bus.client_failed", name=self.name, error=repr(error))
             finally:

@@ -77,8 +77,10 @@ class Pipeline:
                 self.writer.on_commit(relay.wake)
                 self.relays.append(relay)
                 tasks.start_soon(relay.run)
-            yield self.relays[-relays]
-            tasks.cancel_scope.cancel()
+            try:
+                yield self.relays[-relays]
+            finally:
+                tasks.cancel_scope.cancel()
 
     @asynccontextmanager
     async def relay(self, *, check_s: float = 60.0) -> AsyncIterator[Relay]:
