@@ -58,6 +58,7 @@ from pmcl.judgement.grounding import (
     ground,
     read_goal,
     read_text,
+    unread_text,
 )
 from pmcl.judgement.inputs import (
     ApprovalRecord,
@@ -227,6 +228,7 @@ __all__ = [
     "step_request",
     "touched_by",
     "tried",
+    "unread_text",
     "weigh",
     "words_of",
     "words_to_ask",

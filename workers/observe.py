@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import anyio.to_thread
 import msgspec
+import structlog
 
 from pmcl.contracts import (
     Contract,
@@ -27,14 +28,24 @@ from pmcl.contracts import (
     encode,
     sha256,
 )
-from pmcl.judgement import TRUSTED, Excerpt, read_goal, read_text, redact_observation
+from pmcl.judgement import (
+    TRUSTED,
+    Excerpt,
+    read_goal,
+    read_text,
+    redact_observation,
+    unread_text,
+)
 from pmcl.ledger import LedgerKey, evidence, leases, outcomes
 from pmcl.ledger.payloads import SALT_BYTES, Payload
 from pmcl.outbox import UnitOfWork
 from pmcl.workers.learning import learn_from_evidence
+from pmcl.workers.requests import where
 from pmcl.workers.worker import Decision, Incoming
 
 __all__ = ["AllowedTrust", "ObserveWorker"]
+
+log = structlog.get_logger()
 
 _READ_AT_ONCE_CHARS: Final = 4096
 
@@ -135,10 +146,19 @@ def _payload(scope: str, observation: Observation, excerpt: Excerpt) -> Payload:
 
 async def _excerpt(observation: Observation) -> Excerpt:
     text = observation.summary if observation.detail is None else observation.detail
-    read = read_goal if observation.trust in TRUSTED else read_text
     if len(text) <= _READ_AT_ONCE_CHARS:
-        return read(text)
-    return await anyio.to_thread.run_sync(read, text)  # tens of milliseconds
+        return _read(text, observation.trust)
+    return await anyio.to_thread.run_sync(_read, text, observation.trust)  # tens of milliseconds
+
+
+def _read(text: str, trust: TrustLabel) -> Excerpt:
+    """Return what checks read of a text; a model has seen also the one that breaks the reader."""
+    told = trust in TRUSTED
+    try:
+        return read_goal(text) if told else read_text(text)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the text must count
+        log.error("observe.unread", trust=trust, **where(error))
+        return unread_text(told=told)
 
 
 def _check_generation(unit: UnitOfWork, envelope: EvidenceRecorded) -> None:

@@ -12,6 +12,7 @@ from pmcl.judgement.grounding.reasons import (
     has_foreign,
     is_grounded,
 )
+from pmcl.judgement.grounding.unread import unread_text
 
 __all__ = [
     "ABOUT_VALUES",
@@ -29,4 +30,5 @@ __all__ = [
     "read_goal",
     "read_text",
     "tokens",
+    "unread_text",
 ]

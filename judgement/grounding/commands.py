@@ -34,8 +34,8 @@ def place_of_command(
     own = {part.lower() for each in commands if is_asked(each, texts) for part in each.parts}
     parts = [part for part in _part.split(value.text.lower()) if part.strip() not in own]
     for item in texts.untrusted:
-        there = squeezed_text(item.excerpt)
-        if any(squeezed in there for squeezed in _foreign(parts, texts)):
+        there, unread = squeezed_text(item.excerpt), item.excerpt.unread
+        if any(unread or squeezed in there for squeezed in _foreign(parts, texts)):
             return "untrusted_command", item.evidence_id
     for address in addresses_in(value):
         for item in texts.untrusted:

@@ -71,6 +71,7 @@ class Excerpt(msgspec.Struct, frozen=True, array_like=True):
         code: instructions that stand in code, which speaks to nobody as long as it stays there.
         outright: somewhere the text addresses an agent in words that have no other use.
         snippets: squeezed lines that an instruction or a claim leads to: `add this to it: ...`.
+        unread: nothing is known of the text; what anybody else said may order and name anything.
     """
 
     instructions: tuple[Sentence, ...] = ()
@@ -82,6 +83,7 @@ class Excerpt(msgspec.Struct, frozen=True, array_like=True):
     code: tuple[Sentence, ...] = ()
     outright: bool = False
     snippets: tuple[str, ...] = ()
+    unread: bool = False
 
 
 def read_text(text: str) -> Excerpt:

@@ -177,7 +177,7 @@ def _choice(name: str, written: Written, texts: Texts, about: Sequence[str]) -> 
             naming = [text for text in telling if any(says(text, form) for form in forms)]
             if not written.runs and _names_itself(item, naming, about):
                 continue
-            if naming:
+            if naming or item.excerpt.unread:
                 handed = texts.delegated and not written.runs
                 chosen = handed and is_plain(item.excerpt, naming)
                 place = "delegated" if chosen else "untrusted_instruction"
@@ -223,6 +223,8 @@ def _brought(written: Written, texts: Texts, about: Sequence[str]) -> str | None
 
 
 def _is_told(excerpt: Excerpt, lines: Sequence[str]) -> bool:
+    if excerpt.unread:
+        return bool(lines)
     said = compact(" ".join([one.text for one in excerpt.instructions + excerpt.code]))
     return any(line in said for line in lines)
 

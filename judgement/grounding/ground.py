@@ -55,16 +55,16 @@ def ground(
     """
     said = [item for item in observed if item.told]
     known = _known(said)
-    wishes = [wanted(item.excerpt.instructions) for item in said]
-    goal = "\n".join([one.text for item in said for one in item.excerpt.instructions])
+    wishes = [wanted(item.excerpt.instructions) for item in known]
+    goal = "\n".join([_all_of(item) for item in said])
     texts = Texts(
         goal=goal,
         goal_compact=compact(goal),
         goal_id=said[0].evidence_id if said else None,
-        delegated=delegates(goal),
+        delegated=delegates("\n".join([_all_of(item) for item in known])),
         effect=effect,
         untrusted=tuple([item for item in observed if not item.told]),
-        asked=bool(said) and asks_for_work(*wishes),
+        asked=bool(known) and asks_for_work(*wishes),
     )
     call = asked_by_call(request.tool, request.definition, effect)
     written = file_work(request, effect, roots)
@@ -88,7 +88,7 @@ def ground(
         licence=licence,
         goal_ids=tuple([item.evidence_id for item in said[:_GOALS_MAX]]),
         found=tuple(found),
-        commanded_by=_commanded_by(texts, call) if is_open else None,
+        commanded_by=_commanded_by(texts, call, named=bool(reaching)) if is_open else None,
     )
 
 
@@ -125,6 +125,10 @@ def _known(said: Sequence[Observed]) -> Sequence[Observed]:
     """Return the user's texts up to the newest that was cut: its rest may refuse what older ask."""
     cut = next((at for at, item in enumerate(said, 1) if item.excerpt.truncated), len(said))
     return said[:cut]
+
+
+def _all_of(item: Observed) -> str:
+    return "\n".join([one.text for one in item.excerpt.instructions])
 
 
 def _standing(said: Sequence[Observed], call: Asked, values: Sequence[Value]) -> int:
@@ -176,11 +180,19 @@ def _is_foreign(said: Sequence[Observed], goal: str) -> bool:
     """
     if says_no(goal) or any(one.verbs for item in said for one in item.excerpt.instructions):
         return False
+    if any(item.excerpt.unread for item in said):
+        return False
     return FUNCTION_WORDS.isdisjoint(_word.findall(goal))
 
 
-def _commanded_by(texts: Texts, call: Asked) -> str | None:
+def _commanded_by(texts: Texts, call: Asked, *, named: bool) -> str | None:
+    """Return the evidence of a text that commands such a call; one unread may, where none names it.
+
+    Whom or what a call reaches is found in an unread text, unless the user names it.
+    """
     for item in texts.untrusted:
+        if item.excerpt.unread and not named:
+            return item.evidence_id
         if item.excerpt.speaks_to_agent:
             for one in item.excerpt.instructions + item.excerpt.code:
                 if call.verbs & set(one.verbs) and call.objects & set(one.objects):

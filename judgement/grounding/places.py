@@ -19,7 +19,8 @@ __all__ = ["is_claimed", "is_plain", "place_of", "secret_place"]
 def secret_place(texts: Texts) -> tuple[Place, str | None] | None:
     """Return the instruction about a secret, since the secret itself may be redacted in it."""
     for item in texts.untrusted:
-        if any("secret" in one.objects for one in item.excerpt.instructions + item.excerpt.code):
+        told = item.excerpt.instructions + item.excerpt.code
+        if item.excerpt.unread or any("secret" in one.objects for one in told):
             return "untrusted_instruction", item.evidence_id
         if any(names_secret(claim) for claim in item.excerpt.claims):
             return "untrusted_claim", item.evidence_id
@@ -33,7 +34,7 @@ def place_of(value: Value, texts: Texts) -> tuple[Place, str | None]:
     for item in texts.untrusted:
         told = item.excerpt.instructions + item.excerpt.code
         naming = [one.text for one in told if says(one.text, value)]
-        if naming and not _is_known(value, item, texts):
+        if item.excerpt.unread or (naming and not _is_known(value, item, texts)):
             chosen = texts.delegated and value.kind == "name" and is_plain(item.excerpt, naming)
             return "delegated" if chosen else "untrusted_instruction", item.evidence_id
     if value.kind == "text":
