@@ -133,6 +133,7 @@ from pmcl.contracts.events import (
     OutcomeParked,
     OutcomeVerified,
     Refused,
+    Speaker,
     TurnCompleted,
     event_subject,
 )
@@ -380,6 +381,7 @@ __all__ = [
     "SetIdentity",
     "ShowApproval",
     "ShownApproval",
+    "Speaker",
     "Spending",
     "StaleGenerationError",
     "StateCheck",

@@ -75,6 +75,7 @@ __all__ = [
     "ReflectionEnded",
     "ReflectionQueued",
     "Refused",
+    "Speaker",
     "TurnCompleted",
     "event_subject",
 ]
@@ -154,12 +155,21 @@ class NumberClosed(Event, frozen=True, kw_only=True, tag="pmcl/number-closed/1")
     reason: Literal["lost", "repeat", "void"]
 
 
+Speaker = Literal["told", "others", "unknown"]
+"""Who speaks in an observation: the user or the operator, anybody else, or nobody can say."""
+
+
 class Refused(Event, frozen=True, kw_only=True, tag="pmcl/refused/1"):
-    """A stream message was refused; its content is in no row."""
+    """A stream message was refused; its content is in no row.
+
+    Attributes:
+        speaker: of an observation, whose words they would have been; a model may have seen them.
+    """
 
     code: str
     field: str
     limit: str
+    speaker: Speaker | None = None
 
 
 class Evaluated(Event, frozen=True, kw_only=True, tag="pmcl/evaluated/1"):

@@ -5,6 +5,7 @@ commitment confirms no guess.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Final
@@ -20,9 +21,11 @@ from pmcl.contracts import (
     ItemAdmitted,
     PayloadRetaken,
     ProposalRejected,
+    Speaker,
     keyed_digest,
 )
-from pmcl.judgement import Excerpt, Observed
+from pmcl.judgement import Excerpt, Observed, unread_text
+from pmcl.ledger.unread import newest_unread
 from pmcl.store import Reader, Row, Transaction, load_queries
 
 __all__ = [
@@ -45,6 +48,13 @@ __all__ = [
 ]
 
 SALT_BYTES: Final = 16
+_TOLD_MAX: Final = 8
+_OTHERS_MAX: Final = 32
+_SPEAKING: Final[dict[Speaker, tuple[bool, ...]]] = {
+    "told": (True,),
+    "others": (False,),
+    "unknown": (True, False),
+}
 
 _queries = load_queries("pmcl.ledger", "payloads")
 SCHEMA: Final = _queries.schema
@@ -145,17 +155,29 @@ def optimize_words(tx: Transaction) -> None:
 
 
 def newest_excerpts(tx: Transaction, scope: str) -> tuple[Observed, ...]:
-    """Return the scope's newest excerpts, newest first: at most 8 that were told and 32 others."""
+    """Return the scope's newest excerpts, newest first: at most 8 that were told and 32 others.
+
+    One that was set aside stands among them, unread and under no id, until as many came after it.
+    """
     rows = tx.all(_queries.newest_excerpts, scope=scope)
-    rows.sort(key=itemgetter("payload"), reverse=True)
-    return tuple(
-        Observed(
-            row["id"],
-            bool(row["told"]),
-            _excerpts.decode(row["excerpt"]),
-            _keys.decode(row["resource_keys"] or "[]"),
-        )
-        for row in rows
+    placed = [((row["sequence"] or 0, 0), _observed(row)) for row in rows]
+    for unread in newest_unread(tx, scope):
+        newer = Counter(row["told"] for row in rows if (row["sequence"] or 0) > unread.after)
+        placed += [
+            ((unread.after, 1), Observed("", told, unread_text(told=told)))
+            for told in _SPEAKING[unread.speaker]
+            if newer[told] < (_TOLD_MAX if told else _OTHERS_MAX)
+        ]
+    placed.sort(key=itemgetter(0), reverse=True)
+    return tuple([each for _, each in placed])
+
+
+def _observed(row: Row) -> Observed:
+    return Observed(
+        row["id"],
+        bool(row["told"]),
+        _excerpts.decode(row["excerpt"]),
+        _keys.decode(row["resource_keys"] or "[]"),
     )
 
 

@@ -37,13 +37,13 @@ VALUES (:scope, :id, :salt, :content, :detail_digest, :told, :excerpt, :words);
 INSERT INTO payload_words (payload_words) VALUES ('optimize');
 
 -- name: newest_excerpts
-SELECT p.payload, p.id, p.told, p.excerpt, e.resource_keys
+SELECT e.sequence, p.id, p.told, p.excerpt, e.resource_keys
 FROM payloads AS p LEFT JOIN evidence AS e ON e.scope = p.scope AND e.evidence_id = p.id
 WHERE p.payload IN (
     SELECT payload FROM payloads WHERE scope = :scope AND told = 1 ORDER BY payload DESC LIMIT 8
 )
 UNION ALL
-SELECT p.payload, p.id, p.told, p.excerpt, e.resource_keys
+SELECT e.sequence, p.id, p.told, p.excerpt, e.resource_keys
 FROM payloads AS p LEFT JOIN evidence AS e ON e.scope = p.scope AND e.evidence_id = p.id
 WHERE p.payload IN (
     SELECT payload FROM payloads WHERE scope = :scope AND told = 0 ORDER BY payload DESC LIMIT 32

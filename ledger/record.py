@@ -72,6 +72,7 @@ from pmcl.ledger import (
     self_models,
     stops,
     turns,
+    unread,
 )
 from pmcl.outbox import SCHEMAS as OUTBOX_SCHEMAS
 from pmcl.outbox import UnitOfWork
@@ -81,7 +82,7 @@ __all__ = ["APPLICATION_ID", "SCHEMAS", "SCHEMA_VERSION", "apply", "ledger_confi
 
 APPLICATION_ID: Final = 0x504D434C
 """`PMCL` in ASCII: what marks the file as ours."""
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 SCHEMAS: Final = (
     *OUTBOX_SCHEMAS,
     leases.SCHEMA,
@@ -104,6 +105,7 @@ SCHEMAS: Final = (
     self_models.SCHEMA,
     identities.SCHEMA,
     losses.SCHEMA,
+    unread.SCHEMA,
 )
 
 
@@ -115,7 +117,7 @@ def ledger_config(path: Path) -> StoreConfig:
 
 
 def _nothing(tx: Transaction, event: Event) -> None:
-    """A refusal or a redrive changes no domain table itself; the inbox mark says it all."""
+    """A redrive changes no domain table itself; the inbox mark says it all."""
 
 
 def _lease_began(tx: Transaction, event: LeaseBegan) -> None:
@@ -131,6 +133,11 @@ def _item_admitted(tx: Transaction, event: ItemAdmitted) -> None:
 def _item_closed(tx: Transaction, event: ItemClosed) -> None:
     items.apply_closed(tx, event)
     derived.forget(tx, event)
+
+
+def _number_closed(tx: Transaction, event: NumberClosed) -> None:
+    losses.apply_closed(tx, event)
+    unread.apply_closed(tx, event)
 
 
 _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
@@ -160,7 +167,7 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     LessonMatured: lessons.apply_matured,
     LessonSupported: lessons.apply_supported,
     LetterRedriven: _nothing,
-    NumberClosed: losses.apply_closed,
+    NumberClosed: _number_closed,
     OutcomeLinked: outcomes.apply_linked,
     OutcomeListed: outcomes.apply_listed,
     OutcomeParked: outcomes.apply_parked,
@@ -172,7 +179,7 @@ _APPLY: Final[dict[type[Event], Callable[[Transaction, Any], None]]] = {
     ReflectionEnded: reflections.apply_ended,
     ReflectionQueued: reflections.apply_queued,
     ProposalRejected: rejections.apply_rejected,
-    Refused: _nothing,
+    Refused: unread.apply_refused,
     TurnCompleted: reflections.apply_completed,
 }
 

@@ -8,7 +8,18 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from pmcl.bus import traceparent
-from pmcl.contracts import Cause, Contract, Event, Received, Refused, RefusedError
+from pmcl.contracts import (
+    Cause,
+    Contract,
+    Event,
+    Observation,
+    Received,
+    Refused,
+    RefusedError,
+    Speaker,
+    TrustNotAllowedError,
+)
+from pmcl.judgement import TRUSTED
 from pmcl.ledger import payloads, record
 from pmcl.outbox import UnitOfWork, inbox, journal
 from pmcl.store import StoreUnavailableError, Transaction, Writer
@@ -212,9 +223,20 @@ def _refused(incoming: Incoming, error: RefusedError, dry_run: bool, unit: UnitO
         code=error.code,
         field=error.field,
         limit=error.limit,
+        speaker=_speaker(incoming, error),
     )
     record(unit, refused)
     return Done(error.code)
+
+
+def _speaker(incoming: Incoming, error: RefusedError) -> Speaker | None:
+    """Return whose words a refused observation holds; a label that is not allowed tells nothing."""
+    if incoming.subject.kind != "observation":
+        return None
+    if not isinstance(incoming.body, Observation):
+        return "unknown"
+    told = incoming.body.trust in TRUSTED and not isinstance(error, TrustNotAllowedError)
+    return "told" if told else "others"
 
 
 def _answer(

@@ -86,7 +86,7 @@ def ground(
     is_open = _is_open(found, goal_asks=own or licenses(words, call))
     return Grounding(
         licence=licence,
-        goal_ids=tuple([item.evidence_id for item in said[:_GOALS_MAX]]),
+        goal_ids=tuple([item.evidence_id for item in said if item.evidence_id][:_GOALS_MAX]),
         found=tuple(found),
         commanded_by=_commanded_by(texts, call, named=bool(reaching)) if is_open else None,
     )

@@ -15,7 +15,10 @@ _COMPACT_MIN: Final = 8
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """An excerpt with the evidence it belongs to; `told` marks a user's or an operator's text."""
+    """An excerpt with the evidence it belongs to; `told` marks a user's or an operator's text.
+
+    One that was set aside belongs to none: its id is empty.
+    """
 
     evidence_id: str
     told: bool

@@ -87,3 +87,6 @@ SELECT * FROM stops ORDER BY stop;
 
 -- name: turns
 SELECT * FROM turns ORDER BY scope, host, turn_id;
+
+-- name: unread_observations
+SELECT * FROM unread_observations ORDER BY scope, speaker;

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.anyio
 
 _OF_A_CHECK = {"evaluations", "payloads", "evidence", "journal", "inbox_watermarks"}
 _MARKS = ("inbox_beyond", "inbox_watermarks")
+_SET_ASIDE = "unread_observations"
 
 
 async def _works(host: PlainHost) -> None:
@@ -234,6 +235,7 @@ async def test_a_bad_stream_message_leaves_a_mark_and_one_event(
     assert (refused.code, refused.field) == (code, field)
     rows = grown(before, await room.counts())
     marks = sum(rows.pop(name, 0) for name in _MARKS)
+    assert rows.pop(_SET_ASIDE, 0) <= (1 if kind == "observation" else 0)
     assert (marks, rows) == (1, {"journal": 1})
     await _works(plain)
 

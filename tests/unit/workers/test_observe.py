@@ -16,7 +16,7 @@ from tests.unit.workers.desk import NOTES, Desk, Ledger, without
 
 pytestmark = pytest.mark.anyio
 
-_INBOX = ("inbox_watermarks", "inbox_beyond", "journal")
+_INBOX = ("inbox_watermarks", "inbox_beyond", "journal", "unread_observations")
 _SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
 
 
