@@ -75,8 +75,9 @@ def redrive(  # noqa: PLR0913 - each is an option of the command
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
-    from pmcl.ops.dead_letters import DeadLetterNotFoundError, RedriveReport, Wanted, show_redriven
-    from pmcl.ops.dead_letters import redrive as redrive_letters
+    from pmcl.ops.dead_letters import DeadLetterNotFoundError, Wanted
+    from pmcl.ops.redriving import RedriveReport, show_redriven
+    from pmcl.ops.redriving import redrive as redrive_letters
 
     settings = settings_of(state_dir=state_dir)
     wanted = Wanted(sequence=number, worker=worker, reason=reason, limit=limit)

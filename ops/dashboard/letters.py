@@ -10,13 +10,12 @@ from pmcl.ops.dashboard.templates import counted
 from pmcl.ops.dashboard.visit import Done, Page, Visit, number_of
 from pmcl.ops.dead_letters import (
     LetterView,
-    RedriveReport,
     Wanted,
     letter_lines,
     list_letters,
     read_letter,
-    redrive,
 )
+from pmcl.ops.redriving import RedriveReport, redrive
 
 __all__ = ["ask_redrive", "do_redrive", "letter", "letters"]
 

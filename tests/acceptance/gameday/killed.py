@@ -20,7 +20,7 @@ import structlog
 from pmcl.bus import Delivery
 from pmcl.hosts import Host, HostConfig
 from pmcl.ledger import payloads
-from pmcl.ops import dead_letters
+from pmcl.ops import redriving
 from pmcl.ops.cli import main
 from pmcl.ops.record import (
     backup,
@@ -151,8 +151,8 @@ ERASE_COMMAND: Steps = {
 }
 
 REDRIVE: Steps = {
-    "dealt with, letter there": (dead_letters, "delete_message", "before", lambda *_: True),
-    "letter gone, not said": (dead_letters, "delete_message", "after", lambda *_: True),
+    "dealt with, letter there": (redriving, "delete_message", "before", lambda *_: True),
+    "letter gone, not said": (redriving, "delete_message", "after", lambda *_: True),
 }
 
 STEPS: Steps = SIDECAR | HOST | BACKUP | RESTORE | REBUILD | FOLD | ERASE | ERASE_COMMAND | REDRIVE

@@ -13,15 +13,13 @@ from pmcl.ops.asking import operator_label
 from pmcl.ops.console import console
 from pmcl.ops.dead_letters import (
     DeadLetterNotFoundError,
-    RedriveReport,
     Wanted,
     list_letters,
     read_letter,
-    redrive,
     show_letter,
     show_letters,
-    show_redriven,
 )
+from pmcl.ops.redriving import RedriveReport, redrive, show_redriven
 from pmcl.workers import Incoming, ObserveWorker, streams
 from tests.integration.sidecar.plain import PlainHost
 from tests.integration.sidecar.room import Room
@@ -135,7 +133,7 @@ async def test_a_redrive_that_was_broken_off_does_nothing_twice(
 
     # Between the commit and the deletion: the worst moment.
     with monkeypatch.context() as patched:
-        patched.setattr("pmcl.ops.dead_letters.delete_message", dies)
+        patched.setattr("pmcl.ops.redriving.delete_message", dies)
         with pytest.raises(ZeroDivisionError):
             await redrive(room.settings, Wanted(sequence=numbers[0]), report)
     assert report.done == 1
