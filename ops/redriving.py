@@ -15,7 +15,7 @@ from pmcl.contracts import PmclError, Redrive, Redriven, RefusedError
 from pmcl.ops.asking import Operator, open_operator, operator_label
 from pmcl.ops.console import console
 from pmcl.ops.dead_letters import Wanted, find_letters
-from pmcl.ops.record.progress import progress
+from pmcl.ops.progress import progress
 from pmcl.ops.record.reach import reach_bus
 from pmcl.ops.settings import Settings
 

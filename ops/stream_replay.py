@@ -24,7 +24,7 @@ from pmcl.contracts import (
 from pmcl.ops.asking import open_operator, operator_label
 from pmcl.ops.console import console, shown_whole
 from pmcl.ops.misuse import MisuseError
-from pmcl.ops.record.progress import progress
+from pmcl.ops.progress import progress
 from pmcl.ops.record.reach import reach_bus
 from pmcl.ops.settings import Settings
 

@@ -15,7 +15,7 @@ from pmcl.contracts import EVENTS, Event, PayloadErased, PayloadRetaken, Refused
 from pmcl.ledger import payloads
 from pmcl.ledger.payloads import Envelope
 from pmcl.ops.console import console
-from pmcl.ops.record.progress import Advance, progress
+from pmcl.ops.progress import Advance, progress
 from pmcl.ops.record.reach import check_ledger, reach_log
 from pmcl.ops.settings import Settings
 from pmcl.outbox import journal, read_log

@@ -13,7 +13,7 @@ from typing import Any, Final
 import anyio.to_thread
 import msgspec
 
-from pmcl.ops.record.progress import Advance
+from pmcl.ops.progress import Advance
 from pmcl.store import Row, load_queries, scan
 
 __all__ = ["COMPARED", "NOT_COMPARED", "TableReport", "compare_ledgers"]

@@ -6,8 +6,8 @@ from typing import Final
 import anyio.to_thread
 
 from pmcl.contracts import BackupFile, BackupManifest, LedgerError, RefusedError, decode
+from pmcl.ops.progress import progress
 from pmcl.ops.record.files import digest_of
-from pmcl.ops.record.progress import progress
 from pmcl.outbox import journal
 from pmcl.outbox.journal import GENESIS, Chain, Head
 from pmcl.store import Reader, open_reader
