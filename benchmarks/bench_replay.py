@@ -19,7 +19,7 @@ from benchmarks.sidecar import connected_hosts, running
 from benchmarks.streams import add_consumer, add_stream, until_drained
 from benchmarks.timing import send_all
 from pmcl.bus import INTAKE, Message, read_page, stream_state
-from pmcl.ops.record.reach import reach_bus
+from pmcl.ops.reach import reach_bus
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid
 from pmcl.ops.stream_replay import ReplayReport, Stretch, replay

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from pmcl.judgement import Prediction, Score, score
 from pmcl.ops.console import console
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import Reader, Row, load_queries, open_reader
 

@@ -10,7 +10,7 @@ from pmcl.contracts import DeadLetter, PmclError, RefusedError, decode, sha256
 from pmcl.judgement import redact
 from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
-from pmcl.ops.record.reach import reach_bus
+from pmcl.ops.reach import reach_bus
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key

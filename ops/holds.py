@@ -16,7 +16,7 @@ from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lifting import operators_part
 from pmcl.ops.lines import print_lines, shown_resources
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import ledger_key

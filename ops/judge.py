@@ -14,7 +14,7 @@ from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_whole
 from pmcl.ops.lifting import operators_part
 from pmcl.ops.lines import print_lines
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 

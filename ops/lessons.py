@@ -9,7 +9,7 @@ from pmcl.judgement import LESSON_MATURE_FROM, fallback_resource
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_minute, shown_whole
 from pmcl.ops.lines import shown_resources
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import Reader, Row, load_queries, open_reader

@@ -8,7 +8,7 @@ from pmcl.contracts import LedgerError, Retraction, RetractItem, convert
 from pmcl.ledger import items, rejections, self_models
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console, shown_time, shown_whole
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader

@@ -16,7 +16,7 @@ from pmcl.contracts import BusError, PmclError, Received
 from pmcl.hosts import HostConfig, Receipts, resend
 from pmcl.ops.console import console, shown_time, shown_whole
 from pmcl.ops.known_hosts import HostNotFoundError, find_host
-from pmcl.ops.record.reach import check_ledger, reach_bus
+from pmcl.ops.reach import check_ledger, reach_bus
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid

@@ -12,7 +12,7 @@ import msgspec
 from pmcl.contracts import AuditReceipt, Outcome, decode
 from pmcl.ops.console import console, shown_minute
 from pmcl.ops.known_hosts import HostNotFoundError
-from pmcl.ops.record.reach import is_there
+from pmcl.ops.reach import is_there
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.outbox import open_host_file

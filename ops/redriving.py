@@ -16,7 +16,7 @@ from pmcl.ops.asking import Operator, open_operator, operator_label
 from pmcl.ops.console import console
 from pmcl.ops.dead_letters import Wanted, find_letters
 from pmcl.ops.progress import progress
-from pmcl.ops.record.reach import reach_bus
+from pmcl.ops.reach import reach_bus
 from pmcl.ops.settings import Settings
 
 __all__ = ["RedriveReport", "redrive", "show_redriven"]

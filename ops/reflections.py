@@ -10,7 +10,7 @@ from pmcl.contracts import LedgerError
 from pmcl.judgement import Breaker, GateLimits, breaker
 from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lines import print_lines
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.reflection import reflection_config
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings

@@ -25,7 +25,7 @@ from pmcl.ops.asking import open_operator, operator_label
 from pmcl.ops.console import console, shown_whole
 from pmcl.ops.misuse import MisuseError
 from pmcl.ops.progress import progress
-from pmcl.ops.record.reach import reach_bus
+from pmcl.ops.reach import reach_bus
 from pmcl.ops.settings import Settings
 
 __all__ = ["ReplayReport", "Stretch", "replay", "show_replay"]

@@ -11,7 +11,7 @@ import msgspec
 
 from pmcl.contracts import Outcome, OutcomeStatus, decode
 from pmcl.ops.console import console, shown_minute, shown_whole
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
 from pmcl.store import Row, load_queries, open_reader

@@ -27,7 +27,7 @@ from pmcl.ops.dashboard.feed import Feed
 from pmcl.ops.dashboard.looking import Look, Lookout
 from pmcl.ops.dashboard.verdicts import VerdictRow, row_of
 from pmcl.ops.dashboard.visit import Visit, number_of
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.ops.status import Standing, read_standing
 from pmcl.outbox import journal

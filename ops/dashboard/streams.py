@@ -18,7 +18,7 @@ from pmcl.bus import (
     stream_state,
 )
 from pmcl.ops.dashboard.running import check_running
-from pmcl.ops.record.reach import reach_bus
+from pmcl.ops.reach import reach_bus
 from pmcl.ops.settings import Settings
 
 __all__ = ["Streams", "read_streams"]

@@ -9,7 +9,7 @@ from pmcl.ops.console import shown_time, shown_whole
 from pmcl.ops.dashboard.feed import Feed
 from pmcl.ops.dashboard.visit import Page, Visit
 from pmcl.ops.judge import judge_again, judgement_lines
-from pmcl.ops.record.reach import check_ledger
+from pmcl.ops.reach import check_ledger
 from pmcl.store import Reader, Row, load_queries, open_reader
 
 __all__ = ["VerdictRow", "newest", "row_of", "verdict", "verdicts"]

@@ -16,7 +16,7 @@ from pmcl.ledger import payloads
 from pmcl.ledger.payloads import Envelope
 from pmcl.ops.console import console
 from pmcl.ops.progress import Advance, progress
-from pmcl.ops.record.reach import check_ledger, reach_log
+from pmcl.ops.reach import check_ledger, reach_log
 from pmcl.ops.settings import Settings
 from pmcl.outbox import journal, read_log
 from pmcl.outbox.journal import GENESIS, Chain, Head, JournalRow

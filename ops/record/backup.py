@@ -20,10 +20,10 @@ from pmcl.ledger import backups, ledger_config
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console
 from pmcl.ops.progress import Advance, progress
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.record.backup_place import fresh_place, is_untold, note_told
 from pmcl.ops.record.broken_off import noting
 from pmcl.ops.record.files import copy_private, write_new
-from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.record.verify_backup import KEY, LEDGER, MANIFEST, file_of, verify_backup
 from pmcl.ops.settings import Settings
 from pmcl.ops.state_dir import running_pid, use_state_dir

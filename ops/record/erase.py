@@ -13,10 +13,10 @@ from pmcl.ledger.erasures import ErasureRow
 from pmcl.ops.asking import ask_sidecar, operator_label
 from pmcl.ops.console import console
 from pmcl.ops.progress import progress
+from pmcl.ops.reach import check_ledger
 from pmcl.ops.record.asides import uncleaned_asides
 from pmcl.ops.record.broken_off import broken_off
 from pmcl.ops.record.holding import backups_holding
-from pmcl.ops.record.reach import check_ledger
 from pmcl.ops.settings import Settings
 from pmcl.store import open_reader
 

@@ -16,9 +16,9 @@ from pmcl.bus import LOG, Connection, stream_state
 from pmcl.ledger import FoldError, fold, ledger_config, payloads
 from pmcl.ops.console import console
 from pmcl.ops.progress import progress
+from pmcl.ops.reach import check_file, is_there, reach_log
 from pmcl.ops.record.compare import COMPARED, TableReport, compare_ledgers
 from pmcl.ops.record.folding import fold_rows
-from pmcl.ops.record.reach import check_file, is_there, reach_log
 from pmcl.ops.record.replacing import replace_ledger
 from pmcl.ops.record.unfinished import REBUILT, remove_unfinished, take_up_replacing
 from pmcl.ops.settings import Settings
