@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pmcl.contracts import Tool, limits
@@ -127,3 +128,13 @@ async def test_a_verdict_that_nobody_confirms_is_not_dispatched(
         with pytest.raises(DispatchRefusedError, match=reason):
             async with host.dispatch(verdict, proposed):
                 pytest.fail("nobody knew whether there was a stop")
+
+
+async def test_a_check_waits_for_the_lease_that_follows_one_that_is_over(
+    cell_config: HostConfig, later: list[float]
+) -> None:
+    patient = msgspec.structs.replace(cell_config, deadline_ms=10_000)
+    async with Host.connect(patient) as host:
+        later[0] = 86_400.0
+        assert host.generation is None
+        assert (await host.check(READ)).status == "passed"
