@@ -18,6 +18,7 @@ __all__ = [
     "INTERPRETERS",
     "SHELLS",
     "Program",
+    "called_in",
     "is_for_a_shell",
     "literals_in",
     "programs_in",
@@ -47,6 +48,9 @@ _ansi_escape = re.compile(
 )
 _versioned = re.compile(r"^(node|perl|php|python|ruby)[\d.]+$")
 _quoted_escape = re.compile(r"\\([\"\\$`\n])")
+_calls = re.compile(
+    r"`|%x|exec|passthru|popen|proc_open|pty\.|qx|spawn|subprocess|system", re.IGNORECASE
+)
 _literal = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`", re.DOTALL)
 
 
@@ -83,6 +87,11 @@ def literals_in(program: str) -> Iterator[str]:
     """Yield the texts that a program in another language than the shell's holds in quotes."""
     for found in _literal.finditer(program):
         yield next(filter(None, found.groups()), "")
+
+
+def called_in(program: str) -> Iterator[str]:
+    """Yield the texts that a program may run; none where it has no means to run another one."""
+    return literals_in(program) if _calls.search(program) is not None else iter(())
 
 
 def spelled(node: Node) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from tree_sitter import Node
 
 from pmcl.judgement.effects.carriers import carried
-from pmcl.judgement.effects.programs import SHELLS, literals_in, programs_of, spelled
+from pmcl.judgement.effects.programs import SHELLS, called_in, programs_of, spelled
 from pmcl.judgement.effects.script_files import in_order, said_by
 from pmcl.judgement.effects.shell import command_nodes, parse, unwrapped, walk
 from pmcl.judgement.effects.variables import with_known
@@ -43,9 +43,6 @@ _TAKE_SCRIPTS: Final = word_set(
 )
 """Commands that take a script as one word, or read it from their input."""
 _SPEAKERS: Final = word_set("echo printf")
-_calls = re.compile(
-    r"`|%x|exec|passthru|popen|proc_open|pty\.|qx|spawn|subprocess|system", re.IGNORECASE
-)
 _lookup = re.compile(r"[\"']?(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w./-]+)\s*[)`][\"']?")
 _module_flag = re.compile(r"-[A-VYZabd-ln-z]*m(.*)", re.DOTALL)
 _version = re.compile(r"(?<=[a-z])[\d.]+$|\.exe$")
@@ -191,9 +188,7 @@ class _Reader:
     def _program(self, text: str, nested: int) -> None:
         """Collect what a program in another language than the shell's runs, by its literals."""
         self.programs.append(text)
-        if _calls.search(text) is None:
-            return
-        literals = [*literals_in(text)][:_LITERALS_MAX]
+        literals = [*called_in(text)][:_LITERALS_MAX]
         for at, literal in enumerate(literals):
             if _has_blanks(literal):
                 self.read(literal, nested - 1)

@@ -17,6 +17,7 @@ from pmcl.judgement.effects.programs import (
     INTERPRETERS,
     SHELLS,
     Program,
+    called_in,
     is_for_a_shell,
     literals_in,
     programs_in,
@@ -52,9 +53,6 @@ _SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution
 _STANDARD_INPUT: Final = frozenset({"-", "-s", "/dev/stdin", "/dev/fd/0"})
 _ITS_INPUT: Final = frozenset({"", "{}", "%", "$0", "$1", "$@", "$*"})
 """A script of `xargs` that is nothing but what it reads."""
-_calls = re.compile(
-    r"`|%x|exec|passthru|popen|proc_open|pty\.|qx|spawn|subprocess|system", re.IGNORECASE
-)
 _obeys = re.compile(r"(?<![.\w])(?:eval|exec|Function)\s*\(")
 _brings = re.compile(
     r"b64decode|Buffer\.from|decodebytes|fetch\(|https?://|httpx|input\(|LWP|marshal|Net::HTTP|"
@@ -130,12 +128,11 @@ class _Reader:
         brings = _brings.search(program.text) is not None
         if brings and _obeys.search(program.text) is not None:
             return True
-        literals = [*literals_in(program.text)]
-        scripts = literals if _calls.search(program.text) is not None else []
-        if any(self.runs_unseen(text, nested - 1, is_fed=is_fed) for text in scripts):
+        called = called_in(program.text)
+        if any(self.runs_unseen(text, nested - 1, is_fed=is_fed) for text in called):
             return True
         if brings:
-            self._bring(filter(None, map(bare, literals)))
+            self._bring(filter(None, map(bare, literals_in(program.text))))
         return False
 
     def _note(self, command: Node) -> None:
