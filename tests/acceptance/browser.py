@@ -156,6 +156,16 @@ class Browser:
         size = {"width": pixels, "height": 800, "deviceScaleFactor": 1, "mobile": False}
         await self.devtools("Emulation.setDeviceMetricsOverride", **size)
 
+    @asynccontextmanager
+    async def before_pages(self, script: str) -> AsyncIterator[None]:
+        """Have a script run in each page before its own, while the block runs."""
+        command = "Page.addScriptToEvaluateOnNewDocument"
+        added = await self.devtools(command, source=script)
+        try:
+            yield
+        finally:
+            await self.devtools("Page.removeScriptToEvaluateOnNewDocument", **added)
+
     async def complaints(self) -> list[str]:
         """What the browser's console holds against the pages since the last time."""
         return [entry["message"] for entry in await self._post("se/log", type="browser")]
