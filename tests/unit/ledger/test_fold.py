@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -24,12 +24,15 @@ from pmcl.contracts import (
     Receipt,
     RecommendationProposed,
     RecordBackup,
+    Redrive,
+    Redriven,
     Resume,
     ResumeLease,
     RetractItem,
     SelfModelProposed,
     SetIdentity,
     Stop,
+    Subject,
     Void,
     WorkingStateProposed,
     sha256,
@@ -37,7 +40,15 @@ from pmcl.contracts import (
 from pmcl.contracts.limits import RECOMMENDATION_TTL_MS
 from pmcl.ledger import FoldError, apply, erasures, fold
 from pmcl.outbox.journal import JournalRow
-from pmcl.workers import ReflectorError, Retaker, end_erasure, erase_payloads
+from pmcl.workers import (
+    Incoming,
+    RedriveWorker,
+    ReflectorError,
+    Retaker,
+    end_erasure,
+    erase_payloads,
+)
+from pmcl.workers.redriving import Letter, redrive_epoch
 from tests.unit.workers.desk import (
     NOTES,
     PLANS,
@@ -85,6 +96,7 @@ async def _work(ledger: Ledger) -> list[Desk]:  # noqa: PLR0915 - a list of all 
     await _take_again(desks[0])
     for desk in desks:
         await _misbehave(desk)  # what was set aside holds most calls of its scope
+    await _redrive(desks[0])
     made = RecordBackup(backup_id=ulid_now(), place="/backups/1", sequence=9, label="ann")
     for _ in range(2):
         backup = await desks[0].say_as_operator("backup", made)
@@ -215,6 +227,24 @@ async def _derive(desk: Desk) -> None:
     for version in (1, 1):
         asked = SetIdentity(of_scope=desk.scope, identity=identity, label="ann")
         assert (await desk.say_as_operator("identity", asked)).version == version
+
+
+async def _redrive(desk: Desk) -> None:
+    """Have an observation that died dealt with at an operator's word."""
+    died = Incoming(
+        subject=Subject("observation", desk.scope, desk.host),
+        body=desk.observation(),
+        epoch=redrive_epoch(desk.epoch),
+        number=desk.number + 1,
+    )
+    worker = desk.observer.worker
+    letter = Letter(worker, died, await worker.prepare(died))
+    asked = Incoming(
+        subject=Subject("ops", "", "", "redrive"), body=Redrive(sequence=1, label="ann")
+    )
+    redriving = RedriveWorker(cast("Any", None), [worker])  # the letter was read already
+    reply = await desk.ledger.units.answer(redriving, asked, letter)
+    assert reply == Redriven(result="done")
 
 
 async def _take_again(desk: Desk) -> None:
