@@ -119,7 +119,9 @@ VALUED: Final = word_set(
 _SAY_SO: Final = word_set("--dry-run --dryrun")
 DRY: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(word_set("ansible ansible-playbook"), word_set("--check -C --syntax-check")),
-    **dict.fromkeys(word_set("git cargo make gmake just rake"), _SAY_SO | {"-n"}),
+    **dict.fromkeys(word_set("cap capistrano git cargo make gmake just rake"), _SAY_SO | {"-n"}),
+    **dict.fromkeys(word_set("gradle gradlew mvn mvnw"), _SAY_SO),
+    **dict.fromkeys(word_set("fab inv invoke nox task"), _SAY_SO | {"--dry", "--list"}),
     **dict.fromkeys(word_set("rclone rsync"), _SAY_SO | {"-n"}),
     **dict.fromkeys(word_set("bun flit npm pnpm poetry uv yarn semantic-release"), _SAY_SO),
     **dict.fromkeys(word_set("aws helm kubectl oc"), _SAY_SO),

@@ -44,7 +44,11 @@ _COPIES: Final = word_set("copy copyto cp del delete mirror move moveto mv purge
 _METHODS: Final = word_set("DELETE PATCH POST PUT")
 _FIELDS: Final = word_set("-f -F --field --raw-field --input")
 _NO_READING: Final = word_set("--help --version -h")
+_ALIAS_READING: Final = word_set(
+    "--get --get-all --get-regexp --list --unset --unset-all -l get list unset"
+)
 _OUTWARD: Final = "/dev/tcp/", "/dev/udp/"
+_pushing_alias = re.compile(r"\A(?:alias\.[^=\s]+=|(?!alias\.)).*\bpush\b", re.DOTALL)
 _token = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _script_name = re.compile(r"(?:\A|/)([\w.:-]+?)(?:\.(?:bash|js|mjs|php|pl|ps1|py|rb|sh|ts))?\Z")
 _curl_body = re.compile(r"-[fgikLNsSv]*(?:[dFT]|X(?:DELETE|PATCH|POST|PUT)\b)")
@@ -149,7 +153,7 @@ def _by_flag(run: Run) -> bool:
         reads = "graphql" in words and not any("mutation" in word for word in words)
         return changes or (fields and not reads)
     if run.name == "git" and any("alias." in word for word in run.rest):
-        return any("push" in word for word in run.rest)
+        return _ALIAS_READING.isdisjoint(run.rest) and any(map(_pushing_alias.search, run.rest))
     return run.name in ("docker", "podman") and "--push" in run.rest
 
 
