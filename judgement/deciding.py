@@ -25,7 +25,8 @@ _PROGRAMS: Final = ("command", "cmd", "program", "executable")
 _ARGUMENTS: Final = ("args", "argv", "arguments", "params")
 _DEEPEST: Final = 16
 _marks = re.compile(
-    r"pmcl|nats|claude|codex|gemini|\.nk|[*?\[{$]|\b(?:rm|rmdir|mv|shred|ch(?:grp|mod|own))\b",
+    r"pmcl|nats|claude|codex|gemini|\.nk|[*?\[{$~]|kill|(?:\A|\s)/|"
+    r"\b(?:cd|find|rm|rmdir|mv|shred|ch(?:grp|mod|own))\b",
     re.IGNORECASE,
 )
 """Without one of these a text names nothing of the operator's, unless it is their own files."""

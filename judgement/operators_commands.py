@@ -3,39 +3,40 @@
 A word that only running the shell would tell counts as the one that decides. Source: SPEC A5, A6.
 """
 
-import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-from pmcl.judgement.effects import Ran, Run, words_inspect, written_by
+from pmcl.judgement.effects import Ran, Run, words_inspect
 from pmcl.judgement.operators_files import OperatorsFiles, holds_hook
 from pmcl.judgement.operators_own import (
     BYPASSES,
     DECISIONS,
-    HOOK_FOLDERS,
     MODULES,
     MOVED_BY,
     STOPS,
 )
+from pmcl.judgement.operators_patterns import stands_for_process
+from pmcl.judgement.operators_reach import COPIES, reaches
 from pmcl.judgement.word_set import word_set
 
 __all__ = ["runs_operators_own"]
 
 _HARMLESS: Final = word_set("--dry-run --help -h")
-_LISTS: Final = word_set("[ df du echo ls mkdir pmcl stat test tree")
-"""Commands that tell of the state folder no more than what is there."""
-_REMOVES: Final = word_set("chgrp chmod chown mv rm rmdir shred unlink")
-_COPIES: Final = word_set("cp install ln mv rsync scp")
 _SEARCHES: Final = word_set("awk cat egrep grep jq lsof pgrep pidof ps sed ss")
-_GIT_KEEPS: Final = word_set("add blame commit diff log show status")
+_BY_PATTERN: Final = word_set("killall pgrep pkill")
+"""Commands that are told of processes by a pattern of their names."""
+_OF_USERS: Final = word_set("-u -U --euid --uid --user")
+_TELLING_MIN: Final = 3
 _unknown = re.compile(r"[$*?\[`{]")
 _sidecar = re.compile(r"(?<![\w-])(?:pmcl|nats-server)(?![\w-])")
 _own_code = re.compile(r"\bpmcl\.(?:ops|v1\.ops)\b")
 _own_program = re.compile(r"/bin/pmcl$|(?:which|command -v|type -p) pmcl\b")
 _path = re.compile(r"[\w./~*-]{4,}")
-_joined = re.compile(r"[=:@]")
+_program = re.compile(r"(?:\A|/bin/)pmcl(?:\.ops(?:\.cli)?)?\Z")
+_subject = re.compile(r"pmcl\.(?:v\d|[*>$`?{])")
+_named = re.compile(r"\w")
 
 
 def runs_operators_own(ran: Ran, files: OperatorsFiles) -> bool:
@@ -50,7 +51,7 @@ def runs_operators_own(ran: Ran, files: OperatorsFiles) -> bool:
         or _stops(run, ran)
         or _bypasses(run, ran)
         or _renames(run)
-        or any(_reaches(run, word, files) for word in run.rest)
+        or reaches(run, files)
         for run in ran.runs
     )
 
@@ -65,7 +66,7 @@ def _is_own_program(text: str, files: OperatorsFiles) -> bool:
 
 def _decides(run: Run) -> bool:
     if run.name == "nats":
-        return any(word.startswith("pmcl.") for word in run.rest)
+        return any(map(_subject.match, run.rest))
     flags = takewhile(lambda word: word != "--", run.rest)
     if run.name not in MODULES or not _HARMLESS.isdisjoint(flags):
         return False
@@ -83,8 +84,8 @@ def _carries(run: Run) -> bool:
     """Return whether a command that may run another one has one that decides among its words."""
     if run.name in MODULES or words_inspect([run.name, *run.rest]):
         return False
-    begins = [at for at, word in enumerate(run.rest) if word in MODULES]
-    return any(_decides(Run(run.rest[at], run.rest[at + 1 :])) for at in begins)
+    begins = [at for at, word in enumerate(run.rest) if _program.search(word) is not None]
+    return any(_decides(Run("pmcl", run.rest[at + 1 :])) for at in begins)
 
 
 def _operands(words: Sequence[str]) -> Iterator[str]:
@@ -100,9 +101,31 @@ def _stops(run: Run, ran: Ran) -> bool:
     verbs = STOPS.get(run.name)
     if verbs is None or (verbs and verbs.isdisjoint(run.rest)):
         return False
+    if not verbs and _ends_all(run):
+        return True
     found = [other for other in ran.runs if other.name in _SEARCHES]  # `pgrep pmcl | xargs kill`
     named = (run, *found) if not verbs else (run,)
-    return any(_sidecar.search(word) is not None for each in named for word in each.rest)
+    return any(_names_sidecar(each, word) for each in named for word in each.rest)
+
+
+def _ends_all(run: Run) -> bool:
+    """Return whether every process ends, or every one of a user."""
+    if run.name == "kill":
+        return run.rest[1:] != () and run.rest[-1] == "-1"
+    by_user = not _OF_USERS.isdisjoint(run.rest)
+    return by_user and sum(not word.startswith("-") for word in run.rest) == 1
+
+
+def _names_sidecar(run: Run, word: str) -> bool:
+    """Return whether a word names the sidecar or its server, by a pattern where that is one."""
+    if _sidecar.search(word) is not None:
+        return True
+    if word.startswith("-"):
+        return False
+    if run.name in _BY_PATTERN:
+        return stands_for_process(word, whole=run.name == "killall" and "-r" not in run.rest)
+    telling = len(_named.findall(word)) >= _TELLING_MIN
+    return run.name in ("egrep", "grep") and telling and stands_for_process(word)
 
 
 def _bypasses(run: Run, ran: Ran) -> bool:
@@ -116,36 +139,7 @@ def _bypasses(run: Run, ran: Ran) -> bool:
 
 def _renames(run: Run) -> bool:
     """Return whether the program gets another name, under which nobody knows it."""
-    return run.name in _COPIES and any(_own_program.search(word) for word in run.rest)
-
-
-def _reaches(run: Run, word: str, files: OperatorsFiles) -> bool:
-    """Return whether a word of a command is one of the operator's files, or leads to them."""
-    if _has_blanks(word):
-        return False
-    for path in dict.fromkeys((word, *_joined.split(word))):
-        if files.hold(path) or (run.name not in _LISTS and files.lie_in(path)):
-            return True
-        if holds_hook(path) and _changes(run, word):
-            return True
-        gone = run.name in _REMOVES and path and not _is_target(run, word)
-        if gone and (posixpath.basename(path.rstrip("/")) in HOOK_FOLDERS or files.lie_below(path)):
-            return True
-    return False
-
-
-def _is_target(run: Run, word: str) -> bool:
-    """Return whether a word is where something is moved to."""
-    return run.name == "mv" and word == run.rest[-1]
-
-
-def _changes(run: Run, word: str) -> bool:
-    """Return whether a command may change a file that it names."""
-    if run.name in _COPIES:
-        return word in written_by(run.name, run.rest)
-    if run.name == "git":
-        return _GIT_KEEPS.isdisjoint(run.rest[:3])
-    return not words_inspect([run.name, *run.rest])
+    return run.name in COPIES and any(_own_program.search(word) for word in run.rest)
 
 
 def _has_blanks(text: str) -> bool:

@@ -13,10 +13,13 @@ from functools import lru_cache
 import msgspec
 
 from pmcl.judgement.operators_own import HOOK_SETTINGS, KEYS, STATE
+from pmcl.judgement.operators_patterns import fits_any
 
 __all__ = ["OperatorsFiles", "holds_hook", "spellings_of"]
 
 _unknown = re.compile(r"[$*?\[`{]")
+_user_home = re.compile(r"\A~[\w.-]+")
+_variable = re.compile(r"\A\$\{(\w+)(?::?[-=][^}]*)?\}")
 
 
 class OperatorsFiles(msgspec.Struct, frozen=True):
@@ -50,7 +53,7 @@ class OperatorsFiles(msgspec.Struct, frozen=True):
     def lie_below(self, path: str) -> bool:
         """Return whether the state folder lies somewhere below a path, or is it."""
         parts = _parts(path)
-        rooted = path.startswith(("/", "~"))
+        rooted = path.startswith(("/", "~", "$XDG"))
         return rooted and any(
             len(parts) <= len(state) and _fits(state, parts) for state in self._folders()
         )
@@ -67,17 +70,23 @@ def spellings_of(folders: Iterable[str], home: str) -> tuple[str, ...]:
     """Return how a command may spell absolute folders: as they are, and from the user's home."""
     root = home.rstrip("/") + "/"
     found = [*folders]
-    found += [f"~/{each.removeprefix(root)}" for each in found if each.startswith(root)]
+    names = [f"$XDG_STATE_HOME/{posixpath.basename(each)}" for each in found]
+    found += [f"~/{each.removeprefix(root)}" for each in found if each.startswith(root)] + names
     return tuple(dict.fromkeys(found))
 
 
 def holds_hook(path: str) -> bool:
     """Return whether a path is an agent's settings, which hold its hook."""
-    return "/".join(_parts(path)[-2:]).lower() in HOOK_SETTINGS
+    parts = [part.lower() for part in _parts(path)[-2:]]
+    return len(parts) == 2 and any(
+        fits_any(parts[0], (folder,)) and fits_any(parts[1], (name,))
+        for folder, _, name in (each.partition("/") for each in HOOK_SETTINGS)
+    )
 
 
 @lru_cache(maxsize=1024)
 def _parts(path: str) -> tuple[str, ...]:
+    path = _variable.sub(r"$\1", _user_home.sub("~", path))
     return tuple(part for part in posixpath.normpath(path).split("/") if part not in ("", "."))
 
 

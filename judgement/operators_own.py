@@ -77,5 +77,5 @@ BYPASSES: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(word_set("gemini gemini-cli"), word_set("--yolo -y hooks yolo")),
 }
 """Agents, and the words with which they ask nobody, or start without their settings or hooks."""
-MOVED_BY: Final = word_set("CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME")
+MOVED_BY: Final = word_set("CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME HOME")
 """Variables by which an agent reads other settings than those with the hook."""

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 from tree_sitter import Node
 
+from pmcl.judgement.effects.folders import CHANGES_FOLDER, OWN_FOLDER, changed_folder
 from pmcl.judgement.effects.programs import SHELLS, is_for_a_shell
 from pmcl.judgement.effects.shell import (
     command_words,
@@ -25,9 +26,6 @@ from pmcl.judgement.effects.variables import with_known
 __all__ = ["Touched", "touched_by"]
 
 _NESTED_MAX: Final = 3
-_CHANGES_FOLDER: Final = frozenset({"cd", "pushd"})
-_OWN_FOLDER: Final = frozenset({"command_substitution", "process_substitution", "subshell"})
-"""A `cd` inside of these ends with them."""
 _FED: Final = frozenset({"heredoc_body", "herestring_redirect"})
 _READS: Final = frozenset({"<", "<<<"})
 _SLOW: Final = ("|", "<")
@@ -97,7 +95,7 @@ def _read(script: str, found: _Found, nested: int) -> None:
     for node in _in_order(root):
         while around and node.start_byte >= around[-1][0]:
             found.folder = around.pop()[1]
-        if node.type in _OWN_FOLDER:
+        if node.type in OWN_FOLDER:
             around.append((node.end_byte, found.folder))
         _take(node, found, nested)
 
@@ -139,8 +137,8 @@ def _command(words: list[str | None], found: _Found, nested: int) -> None:
         return
     name, rest = posixpath.basename(words[0]), words[1:]
     script = _script(name, rest)
-    if name in _CHANGES_FOLDER:
-        _change_folder(rest, found)
+    if name in CHANGES_FOLDER:
+        found.folder = changed_folder(rest, found.folder)
     elif name == "popd":
         found.folder = None
     elif script is not None:
@@ -165,17 +163,6 @@ def _script(name: str, rest: list[str | None]) -> str | None:
 
 def _runs_next(text: str) -> bool:
     return text.startswith("-") and not text.startswith("--") and text.endswith("c")
-
-
-def _change_folder(rest: list[str | None], found: _Found) -> None:
-    given = [text for text in rest if text is None or text == "-" or not text.startswith("-")]
-    target = given[0] if len(given) == 1 else "~" if not given else None
-    if target is None or target == "-":
-        found.folder = None
-    elif target.startswith(("/", "~")):
-        found.folder = target
-    elif found.folder is not None:
-        found.folder = posixpath.join(found.folder, target)
 
 
 def _operand(text: str, found: _Found, *, written: bool) -> None:

@@ -3,12 +3,13 @@ from typing import Any
 import pytest
 
 from pmcl.contracts import Resource
-from pmcl.judgement import Grounding, judge
+from pmcl.judgement import Grounding, judge, spellings_of
+from tests.unit.judgement.command_lines import HONEST, OWN
 from tests.unit.judgement.conftest import ULID, MakeRequest
 
 ASKED = Grounding(licence="licensed", goal_ids=(ULID + "U",))
 STATE = "/home/op/.local/state/pmcl"
-FOLDERS = (STATE, "~/.local/state/pmcl")
+FOLDERS = spellings_of((STATE,), "/home/op")
 
 
 @pytest.fixture
@@ -143,6 +144,16 @@ def test_no_command_changes_the_settings_with_the_hook(command: str, reasons: An
 )
 def test_a_command_is_read_however_it_is_given(arguments: Any, reasons: Any) -> None:
     assert "authority.operators_own" in reasons("run", **arguments)
+
+
+@pytest.mark.parametrize("command", OWN)
+def test_what_a_command_reads_changes_finds_and_runs_is_seen(command: str, reasons: Any) -> None:
+    assert "authority.operators_own" in reasons("bash", command=command)
+
+
+@pytest.mark.parametrize("command", HONEST)
+def test_what_developers_do_all_day_is_not_the_operators(command: str, reasons: Any) -> None:
+    assert "authority.operators_own" not in reasons("bash", command=command)
 
 
 def test_what_is_typed_into_a_terminal_is_a_command(reasons: Any) -> None:
