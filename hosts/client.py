@@ -220,7 +220,8 @@ class Host:
         timeout_s = config.deadline_ms / 1000
         binding = await keeper.wait(timeout_s)
         if binding is None:
-            raise HostError("no lease")
+            named = f"{config.credentials.scope}/{config.credentials.host}"
+            raise HostError(f"{named} got no lease within {timeout_s} s")
         await ask(
             self._session.connection,
             config.subject("lease", "complete"),

@@ -12,7 +12,7 @@ from pmcl.ops.program.calls import reading
 from pmcl.ops.program.figure import Figure, share
 from pmcl.ops.program.house import House
 from pmcl.ops.program.sentinels import Sentinel
-from pmcl.ops.program.tracer import Tracer, files_below
+from pmcl.ops.program.tracer import Tracer
 from pmcl.ops.program.tries import runs
 from pmcl.ops.record.erase import ask_erasure, wait_erasure
 
@@ -50,10 +50,8 @@ async def texts_left(house: House, seed: int) -> int:
 
 
 def _count(house: House, tracer: Tracer) -> int:
-    found: set[str] = set()
-    for path in files_below([house.directory], {house.settings.state_dir / "keys"}):
-        found |= tracer.in_bytes(path.read_bytes())
-    return len({name.partition(",")[0] for name in found})
+    found = tracer.in_files(house.directory, without=[house.settings.state_dir / "keys"])
+    return len({name.partition(",")[0] for names in found.values() for name in names})
 
 
 def _texts(seed: int) -> list[Sentinel]:
