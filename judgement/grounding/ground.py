@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from pmcl.contracts import CheckpointRequest, Effect
 from pmcl.judgement.effects import OwnWork, own_work, publishes
 from pmcl.judgement.grounding.commands import is_asked, place_of_command
@@ -36,6 +38,35 @@ _ALONE: Final[dict[Effect, frozenset[str]]] = {
 }
 
 
+class _User(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user and the operator said, newest first.
+
+    Attributes:
+        known: up to the newest text that was cut: its rest may refuse what older ones ask.
+        wishes: what each of the known texts asks for.
+    """
+
+    said: Sequence[Observed]
+    known: Sequence[Observed]
+    wishes: Sequence[Sequence[Sentence]]
+
+
+class _Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A call as grounding reads it.
+
+    Attributes:
+        asked: which words would ask for it.
+        written: its work on files, if it is no more than that.
+        values: what decides whom or what it reaches.
+        commands: what is known of those of the values that are commands.
+    """
+
+    asked: Asked
+    written: Written | None
+    values: Sequence[Value]
+    commands: Sequence[OwnWork]
+
+
 def ground(
     request: CheckpointRequest,
     effect: Effect,
@@ -53,42 +84,58 @@ def ground(
         about: the keys of its resources.
         roots: below which the host may write.
     """
+    user = _user(observed)
+    texts = _texts(user, observed, effect)
+    call = _call(request, effect, roots)
+    found = [_found(value, texts, call.commands) for value in call.values]
+    if call.written is not None:
+        found += found_of_files(call.written, texts, about)
+    reaching = [item for item in found if item.kind not in ("amount", "text")]
+    words = [one for wish in user.wishes[: _standing(user, call)] for one in wish]
+    own = _is_own_work(call, texts)
+    # Where neither the user's words nor a value tells what the call is for, another text may.
+    is_open = not reaching or not (own or licenses(words, call.asked))
+    return Grounding(
+        licence=_licence(user, texts, call, words, reaching, own=own),
+        goal_ids=tuple([item.evidence_id for item in user.said if item.evidence_id][:_GOALS_MAX]),
+        found=tuple(found),
+        commanded_by=_commanded_by(texts, call.asked, named=bool(reaching)) if is_open else None,
+    )
+
+
+def _user(observed: Sequence[Observed]) -> _User:
     said = [item for item in observed if item.told]
-    known = _known(said)
+    cut = next((at for at, item in enumerate(said, 1) if item.excerpt.truncated), len(said))
+    known = said[:cut]
     wishes = [wanted(item.excerpt.instructions) for item in known]
-    goal = "\n".join([_all_of(item) for item in said])
-    texts = Texts(
+    return _User(said=said, known=known, wishes=wishes)
+
+
+def _texts(user: _User, observed: Sequence[Observed], effect: Effect) -> Texts:
+    goal = _all_of(user.said)
+    return Texts(
         goal=goal,
         goal_compact=compact(goal),
-        goal_id=said[0].evidence_id if said else None,
-        delegated=delegates("\n".join([_all_of(item) for item in known])),
+        goal_id=user.said[0].evidence_id if user.said else None,
+        delegated=delegates(_all_of(user.known)),
         effect=effect,
         untrusted=tuple([item for item in observed if not item.told]),
-        asked=bool(known) and asks_for_work(*wishes),
+        asked=bool(user.known) and asks_for_work(*user.wishes),
     )
-    call = asked_by_call(request.tool, request.definition, effect)
+
+
+def _all_of(said: Sequence[Observed]) -> str:
+    return "\n".join(["\n".join([one.text for one in each.excerpt.instructions]) for each in said])
+
+
+def _call(request: CheckpointRequest, effect: Effect, roots: Sequence[str]) -> _Call:
     written = file_work(request, effect, roots)
     values = _deciding(request, written)
-    commands = [own_work(value.text, roots) for value in values if value.kind == "command"]
-    found = [_found(value, texts, commands) for value in values]
-    if written is not None:
-        found += found_of_files(written, texts, about)
-    reaching = [item for item in found if item.kind not in ("amount", "text")]
-    named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in reaching)
-    words = [one for wish in wishes[: _standing(known, call, values)] for one in wish]
-    licence = _licence(words, texts, call, effect, named=named) if said else "unknown"
-    if named and all(item.place == "goal" for item in reaching) and _is_foreign(said, goal):
-        licence = "licensed"
-    own = _is_own_work(written, values, commands, texts)
-    licence = "licensed" if own and licence == "unlicensed" else licence
-    if _hands_over(values):
-        licence = "licensed" if _may_leave(texts, known) else "unlicensed"
-    is_open = _is_open(found, goal_asks=own or licenses(words, call))
-    return Grounding(
-        licence=licence,
-        goal_ids=tuple([item.evidence_id for item in said if item.evidence_id][:_GOALS_MAX]),
-        found=tuple(found),
-        commanded_by=_commanded_by(texts, call, named=bool(reaching)) if is_open else None,
+    return _Call(
+        asked=asked_by_call(request.tool, request.definition, effect),
+        written=written,
+        values=values,
+        commands=[own_work(value.text, roots) for value in values if value.kind == "command"],
     )
 
 
@@ -110,67 +157,64 @@ def _deciding(request: CheckpointRequest, written: Written | None) -> list[Value
     ]
 
 
-def _is_own_work(
-    written: Written | None, values: Sequence[Value], commands: Sequence[OwnWork], texts: Texts
-) -> bool:
+def _is_own_work(call: _Call, texts: Texts) -> bool:
     """Return whether the call is work on the user's own project, which any request asks for."""
-    if written is not None:
-        return texts.asked and not written.runs
-    whole = bool(commands) and all(each.whole for each in commands)
-    others = [value for value in values if value.kind not in ("command", "amount")]
-    return whole and not others and all(is_asked(each, texts) for each in commands)
+    if call.written is not None:
+        return texts.asked and not call.written.runs
+    whole = bool(call.commands) and all(each.whole for each in call.commands)
+    others = [value for value in call.values if value.kind not in ("command", "amount")]
+    return whole and not others and all(is_asked(each, texts) for each in call.commands)
 
 
-def _known(said: Sequence[Observed]) -> Sequence[Observed]:
-    """Return the user's texts up to the newest that was cut: its rest may refuse what older ask."""
-    cut = next((at for at, item in enumerate(said, 1) if item.excerpt.truncated), len(said))
-    return said[:cut]
-
-
-def _all_of(item: Observed) -> str:
-    return "\n".join([one.text for one in item.excerpt.instructions])
-
-
-def _standing(said: Sequence[Observed], call: Asked, values: Sequence[Value]) -> int:
+def _standing(user: _User, call: _Call) -> int:
     """Return how many of the user's texts still count: the newest that refuses such a call is last.
 
     It refuses one where it names the kind of action and of thing, or one of the call's own values.
     """
-    reaching = [value for value in values if value.kind in ("endpoint", "name")]
-    for at, item in enumerate(said, 1):
+    reaching = [value for value in call.values if value.kind in ("endpoint", "name")]
+    for at, item in enumerate(user.known, 1):
         for one in refused(item.excerpt.instructions):
-            if call.verbs.isdisjoint(one.verbs):
+            if call.asked.verbs.isdisjoint(one.verbs):
                 continue
-            if call.objects & set(one.objects) or any(says(one.text, each) for each in reaching):
+            named = any(says(one.text, each) for each in reaching)
+            if named or call.asked.objects & set(one.objects):
                 return at
-    return len(said)
-
-
-def _hands_over(values: Sequence[Value]) -> bool:
-    """Return whether one of the commands hands work to others."""
-    return any(publishes(value.text) for value in values if value.kind == "command")
-
-
-def _may_leave(texts: Texts, said: Sequence[Observed]) -> bool:
-    """Return whether the user wants work handed to others.
-
-    A shell's name tells nothing of what it runs, so whatever is asked for would license this too.
-    """
-    return texts.delegated or asks_to_publish(*[item.excerpt.instructions for item in said])
-
-
-def _is_open(found: Sequence[Found], *, goal_asks: bool) -> bool:
-    """Return whether neither the user's words nor the call's own values tell what it is for."""
-    return not goal_asks or all(item.kind in ("amount", "text") for item in found)
+    return len(user.known)
 
 
 def _licence(
-    words: Sequence[Sentence], texts: Texts, call: Asked, effect: Effect, *, named: bool
+    user: _User,
+    texts: Texts,
+    call: _Call,
+    words: Sequence[Sentence],
+    reaching: Sequence[Found],
+    *,
+    own: bool,
 ) -> Licence:
+    """Return whether the user's words ask for the call.
+
+    A shell's name tells nothing of what it runs, so whatever is asked for would license a command
+    that hands work to others, too: that takes a word of its own.
+    """
+    if any(publishes(value.text) for value in call.values if value.kind == "command"):
+        return "licensed" if _may_leave(texts, user.known) else "unlicensed"
+    if not user.said:
+        return "unknown"
+    if own or texts.delegated or licenses(words, call.asked):
+        return "licensed"
+    named = any(item.place == "goal" and item.kind in ("endpoint", "name") for item in reaching)
     # Whatever is sent or visited, or has a name that the user gave, needs no word for the thing.
-    alone = call.verbs if named else call.verbs & _ALONE.get(effect, frozenset())
-    loosely = bool(alone) and licenses(words, Asked(alone, frozenset()))
-    return "licensed" if texts.delegated or loosely or licenses(words, call) else "unlicensed"
+    verbs = call.asked.verbs & _ALONE.get(texts.effect, frozenset())
+    alone = call.asked.verbs if named else verbs
+    if alone and licenses(words, Asked(alone, frozenset())):
+        return "licensed"
+    all_named = named and all(item.place == "goal" for item in reaching)
+    return "licensed" if all_named and _is_foreign(user.said, texts.goal) else "unlicensed"
+
+
+def _may_leave(texts: Texts, said: Sequence[Observed]) -> bool:
+    """Return whether the user wants work handed to others."""
+    return texts.delegated or asks_to_publish(*[item.excerpt.instructions for item in said])
 
 
 def _is_foreign(said: Sequence[Observed], goal: str) -> bool:
