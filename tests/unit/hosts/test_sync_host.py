@@ -10,6 +10,7 @@ from pmcl.hosts import Host, SyncHost, SyncTurn, Turn
 PAIRS = [(Host, SyncHost), (Turn, SyncTurn)]
 BLOCKS = {"connect", "dispatch", "turn"}  # the blocks differ: one is entered with `async with`
 ELSEWHERE = {(Turn, "here")}  # `SyncHost.turn` enters it
+FOR_ADAPTERS = {"ends"}  # an asynchronous block, which an adapter ends with what it brought
 ATTRIBUTES = {"goal", "turn_id"}  # of the turn itself; the facade's are properties
 
 
@@ -28,6 +29,7 @@ def parameters(function: Any) -> list[tuple[str, Any, Any, Any]]:
     return [
         (each.name, each.kind, each.default, hints.get(each.name))
         for each in inspect.signature(function).parameters.values()
+        if each.name not in FOR_ADAPTERS
     ]
 
 
