@@ -26,6 +26,7 @@ __all__ = ["LIFTS", "HoldView", "hold_lines", "list_holds", "read_hold", "show_h
 
 _queries = load_queries("pmcl.ops", "holds")
 _LISTED_MAX: Final = 256
+_SUMMARY_CHARS: Final = 72
 
 LIFTS: Final[dict[HoldLift, str]] = {
     "evidence_about_resource": "evidence about one of the resources that no model wrote, of the "
@@ -168,7 +169,7 @@ def show_holds(found: dict[str, Any]) -> None:
     if not found["holds"]:
         console.print("Nothing is held.")
         return
-    names = ("id", "since", "host", "effect", "reason", "on")
+    names = ("id", "since", "host", "effect", "reason", "call", "goal", "on")
     rows = [
         (
             hold.hold_id,
@@ -176,6 +177,8 @@ def show_holds(found: dict[str, Any]) -> None:
             f"{hold.scope}/{hold.host}",
             hold.effect,
             hold.reason,
+            _call(hold),
+            _cut(hold.goal or ""),
             _resources(hold),
         )
         for hold in found["holds"]
@@ -201,7 +204,7 @@ def hold_lines(hold: HoldView) -> Iterator[tuple[str, str]]:
     yield "on", _resources(hold)
     yield from _reasons(hold)
     for evidence_id in hold.cited:
-        yield "cited", evidence_id
+        yield "cited", f"{evidence_id}: pmcl evidence show"
     if hold.goal is not None:
         yield "goal", shown_whole(hold.goal)
     if hold.arguments is not None:
@@ -221,6 +224,18 @@ def _reasons(hold: HoldView) -> Iterator[tuple[str, str]]:
             yield "and", reason
     for told in hold.operators_part:
         yield "lifted by", shown_whole(told)
+
+
+def _call(hold: HoldView) -> str:
+    """Return the tool, and as much of its arguments as tells one call from another."""
+    arguments = hold.arguments or {}
+    said = arguments.get("command", arguments)
+    return " ".join(filter(None, (shown_whole(hold.tool), said and _cut(said))))
+
+
+def _cut(value: Any) -> str:
+    text = shown_whole(value)
+    return text if len(text) <= _SUMMARY_CHARS else f"{text[:_SUMMARY_CHARS]}…"
 
 
 def _resources(hold: HoldView) -> str:

@@ -27,7 +27,7 @@ from pmcl.hosts.hooks import (
 from pmcl.ops.findings import Finding, fine, unknown, wrong
 from pmcl.ops.settings import Settings
 
-__all__ = ["check_hooks"]
+__all__ = ["check_hooks", "hooks_of"]
 
 _MARKER: Final = "marker"
 _CANARY: Final = f"echo {base64.b64encode(f'touch {_MARKER}'.encode()).decode()} | base64 -d | sh"
@@ -62,6 +62,22 @@ def check_hooks(settings: Settings, project: Path) -> Iterator[Finding]:
         yield unknown("hooks", "no agent has one", remedy)
 
 
+def hooks_of(credentials: Path, project: Path) -> Iterator[str]:
+    """Yield the command that takes out each hook of a host, the user's and those of a project.
+
+    What cannot be read is passed over: the doctor tells of it.
+    """
+    for agent in AGENTS.values():
+        for folder in (None, project):
+            try:
+                hooks = installed(agent, folder)
+            except SettingsError:
+                continue
+            if any(paths_in(command).credentials == credentials for _, command in hooks):
+                where = "" if folder is None else f" --project {folder}"
+                yield f"pmcl hook uninstall --agent {agent.name}{where}"
+
+
 def _check_one(
     settings: Settings, agent: Agent, project: Path | None, hooks: list[tuple[str, str]]
 ) -> Iterator[Finding]:
@@ -81,9 +97,12 @@ def _check_one(
 
 
 def _check_paths(settings: Settings, name: str, paths: HookPaths, again: str) -> Iterator[Finding]:
-    for path in (paths.python, paths.script, paths.credentials):
+    for path in (paths.python, paths.script):
         if not path.is_file():
             yield wrong(name, f"{path} is gone: every call is blocked", again)
+    if not paths.credentials.is_file():
+        told = f"{paths.credentials} is gone, as is its host: every call is blocked"
+        yield wrong(name, told, f"{again} --host NAME, or {again.replace('install', 'uninstall')}")
     if not os.access(paths.python, os.X_OK):
         yield wrong(name, f"{paths.python} cannot be run: every call is blocked", again)
     if paths.script.is_file() and not paths.script.samefile(client.__file__):

@@ -55,13 +55,15 @@ def uninstall_hook(agent: str, project: Path | None, *, dry_run: bool) -> dict[s
 
 
 def _made(agent: Agent, change: SettingsChange, *, dry_run: bool, advice: str) -> dict[str, Any]:
-    if change.is_needed and not dry_run:
+    done = change.is_needed and not dry_run
+    if done:
         write_settings(change)
-    kept = change.is_needed and change.before is not None and not dry_run
+    kept = done and change.before is not None and not change.removes
     return {
         "agent": agent.name,
         "settings": str(change.path),
-        "changed": change.is_needed and not dry_run,
+        "changed": done,
+        "removed": done and change.removes,
         "backup": str(change.backup) if kept else None,
         "diff": change.diff,
         "advice": advice,
@@ -73,7 +75,8 @@ def show_change(report: dict[str, Any]) -> None:
     if not report["diff"]:
         console.print(f"{report['settings']}: nothing to change", soft_wrap=True)
     elif report["changed"]:
-        console.print(f"{report['agent']}: changed {report['settings']}", soft_wrap=True)
+        what = "removed" if report["removed"] else "changed"
+        console.print(f"{report['agent']}: {what} {report['settings']}", soft_wrap=True)
     else:
         console.print(report["diff"].rstrip(), soft_wrap=True, markup=False)
     if report["backup"] is not None:

@@ -1,12 +1,13 @@
 """A list for people: one line a row, or several where the screen is too narrow, and nothing cut.
 
-Where the output is no screen, a row is one line, however long.
+Where the output is no screen, a row is one line, however long, and a tab parts its columns.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.cells import cell_len
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from pmcl.ops.console import console, screen_width
@@ -24,6 +25,11 @@ def print_rows(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     that is wider than the screen is folded there.
     """
     table = [tuple(names), *(tuple(row) for row in rows)]
+    if screen_width() is None:
+        text = "".join("\t".join(row).rstrip("\t") + "\n" for row in table)
+        # Raw, since a text that is printed has its tabs made spaces.
+        console.print(Segments([Segment(text)]), soft_wrap=True, end="")
+        return
     widths = [max(cell_len(cell) for cell in column) for column in zip(*table, strict=True)]
     width = screen_width()
     lines = _lines(widths, width)

@@ -167,7 +167,8 @@ def _specific(event: str, members: dict[str, Any], **beside: Any) -> HookAnswer:
 
 def _settings(project: Path | None) -> Path:
     if project is not None:
-        return project / ".claude" / "settings.json"
+        # Its own name for what is this machine's: the other file is shared with the repository.
+        return project / ".claude" / "settings.local.json"
     folder = os.environ.get("CLAUDE_CONFIG_DIR")
     return (Path(folder) if folder else Path.home() / ".claude") / "settings.json"
 

@@ -27,6 +27,7 @@ __all__ = [
     "write_settings",
 ]
 
+_NOTHING = "{}"
 _SIZE_MAX_BYTES = 4 * 1024 * 1024
 
 
@@ -36,11 +37,13 @@ class SettingsChange(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         path: where the file is, links followed.
         before: its text; `None` when there is none.
+        removes: the file goes, since nothing is left in it.
     """
 
     path: Path
     before: str | None
     after: str
+    removes: bool = False
 
     @property
     def is_needed(self) -> bool:
@@ -83,8 +86,13 @@ def plan_install(agent: Agent, project: Path | None, paths: HookPaths) -> Settin
 def plan_uninstall(agent: Agent, project: Path | None) -> SettingsChange:
     """Return the change after which nothing of ours is installed. Raises as `plan_install`."""
     path, before = _read(agent, project)
-    after = "" if before is None else _parsed(path, before).without(is_ours).text
-    return SettingsChange(path=path, before=before, after=after)
+    if before is None:
+        return SettingsChange(path=path, before=None, after="")
+    after = _parsed(path, before).without(is_ours).text
+    change = SettingsChange(path=path, before=before, after=after)
+    if change.is_needed and after.strip() == _NOTHING and not change.backup.exists():
+        return msgspec.structs.replace(change, removes=True)  # there was no file before ours
+    return change
 
 
 def installed(agent: Agent, project: Path | None) -> list[tuple[str, str]]:
@@ -107,6 +115,8 @@ def read_settings(agent: Agent, project: Path | None) -> dict[str, Any]:
 def write_settings(change: SettingsChange) -> None:
     """The file is as the change says, whole, with the mode it had; its old text is kept beside it.
 
+    One that held nothing but ours is gone, and nothing is kept of it.
+
     Raises:
         SettingsError: it cannot be written, or was changed meanwhile.
     """
@@ -115,6 +125,9 @@ def write_settings(change: SettingsChange) -> None:
         mode = stat.S_IMODE(change.path.stat().st_mode) if change.before is not None else 0o600
         if _text(change.path) != change.before:
             raise SettingsError(f"{change.path} was changed meanwhile: try again")
+        if change.removes:
+            change.path.unlink(missing_ok=True)
+            return
         if change.before is not None:
             _replace(change.backup, change.before, mode)
         _replace(change.path, change.after, mode)

@@ -27,6 +27,7 @@ __all__ = [
     "audit_app",
     "dead_letters_app",
     "evaluate_app",
+    "evidence_app",
     "holds_app",
     "hook_app",
     "host_app",
@@ -46,6 +47,7 @@ host_app = App(name="host", help="Hosts that may connect.")
 approvals_app = App(name="approvals", help="Calls that wait for an operator's word.")
 audit_app = App(name="audit", help="Whether the record is what it was.")
 evaluate_app = App(name="evaluate", help="How well the checkpoint does on recorded input.")
+evidence_app = App(name="evidence", help="What was observed, by its id.")
 hook_app = App(name="hook", help="Hooks of coding agents.")
 holds_app = App(name="holds", help="What is held, and what would lift it.")
 dead_letters_app = App(name="deadletters", help="Messages that could not be dealt with.")
@@ -61,6 +63,7 @@ app.register_install_completion_command(
 app.command(outbox_app)
 app.command(outcomes_app)
 app.command(reflections_app)
+app.command(evidence_app)
 app.command(holds_app)
 app.command(identity_app)
 app.command(lessons_app)

@@ -17,6 +17,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     scope: Name,
     trust: Annotated[tuple[TrustLabel, ...], Parameter(negative=())] = (),
     root: Annotated[tuple[File, ...], Parameter(negative=())] = (),
+    temp: bool = True,
     out: File | None = None,
     state_dir: StateDir = None,
     json: Json = False,
@@ -28,18 +29,20 @@ def add(  # noqa: PLR0913 - each is an option of the command
         scope: The scope (project, tenant) it works in; the same characters.
         trust: Trust labels it may assert; without it, every label but `operator`.
         root: Folders below which it may write; default: the current one.
+        temp: Whether it may write below the folders for temporary files too, as agents do.
         out: Where the credentials go; default: `credentials/` in the state directory.
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
     from pmcl.hosts import load_profile
-    from pmcl.ops.granted import show_granted
+    from pmcl.ops.granted import show_granted, temporary_folders
     from pmcl.ops.host_add import add_host
     from pmcl.ops.known_hosts import credentials_of, unloaded
 
     settings = settings_of(state_dir=state_dir)
     profile = (out or credentials_of(settings, scope, name)).with_suffix(".toml")
     kept, roots = profile.exists(), [each.resolve() for each in root or (Path.cwd(),)]
+    roots += temporary_folders(roots) if temp else []
     path = run(add_host, settings, scope, name, trust, roots, out)
     granted = load_profile(profile)
     if json:
@@ -52,6 +55,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
         console.print("The profile was there and stays as it is, whatever --root says.")
     elif not root:
         console.print("Without --root it may write below the current folder.")
+    if temp and not kept:
+        console.print("It may write temporary files too; --no-temp leaves that out.")
     show_granted(granted.authority, profile, roots)
     _show_unloaded(unloaded(settings), "is refused")
 
@@ -80,13 +85,19 @@ def remove(name: Name, *, scope: Name, state_dir: StateDir = None, json: Json = 
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
+    from pmcl.ops.hook_checks import hooks_of
     from pmcl.ops.host_remove import remove_host
     from pmcl.ops.known_hosts import credentials_of, unloaded
 
     settings = settings_of(state_dir=state_dir)
     dropped = run(remove_host, settings, scope, name)
+    hooks = [*hooks_of(credentials_of(settings, scope, name).absolute(), Path.cwd())]
     if json:
-        report = {"removed": f"{scope}/{name}", "credentials": dropped and str(dropped)}
+        report = {
+            "removed": f"{scope}/{name}",
+            "credentials": dropped and str(dropped),
+            "hooks_to_uninstall": hooks,
+        }
         print_json(report | _as_json(unloaded(settings)))
         return
     opens = "its key opens nothing" if unloaded(settings) is None else "it is to lose its key"
@@ -98,6 +109,11 @@ def remove(name: Name, *, scope: Name, state_dir: StateDir = None, json: Json = 
     else:
         told = "Its credentials are not in the state folder: remove them where --out wrote them."
     console.print(told, soft_wrap=True, markup=False)
+    for command in hooks:
+        told = f"A hook still speaks for it, so every call of that agent is blocked: {command}"
+        console.print(told, soft_wrap=True, markup=False)
+    if dropped is not None:
+        console.print("Guards with this --host hold every call; other projects' hooks block it.")
     _show_unloaded(unloaded(settings), "still opens it")
 
 

@@ -6,6 +6,7 @@ import pytest
 from pmcl.contracts import LedgerError, Premortem, Resource
 from pmcl.hosts import Host
 from pmcl.ops.console import console
+from pmcl.ops.evidence import read_evidence, show_evidence
 from pmcl.ops.holds import list_holds, read_hold, show_hold, show_holds
 from pmcl.ops.judge import judge_again, show_judgement
 from pmcl.ops.settings import Settings
@@ -40,6 +41,9 @@ async def test_a_hold_is_listed_until_evidence_lifts_it(room: Room) -> None:
         shown = printed.get()
         assert NOTES.value in shown
         assert "\x1b" not in shown
+        _, listed = shown.splitlines()[:2]
+        assert "write_file" in listed
+        assert "keep the notes in order" in listed
 
         other = await list_holds(room.settings, scope=scope, reason="grounding.ungrounded")
         assert other == {"holds": [], "more": False}
@@ -104,3 +108,24 @@ async def test_a_hold_that_is_not_there_is_a_clear_error(room: Room) -> None:
 async def test_a_ledger_that_is_not_there_is_a_clear_error(room: Room) -> None:
     with pytest.raises(LedgerError, match="there is no ledger yet"):
         await list_holds(Settings(state_dir=room.settings.state_dir / "elsewhere"))
+
+
+async def test_evidence_is_shown_by_the_id_that_is_cited(room: Room) -> None:
+    async with Host.connect(room.config()) as host:
+        first = await host.observe(source="ls", summary="two files", resources=(OTHER,))
+        token = "ghp_" + "0123456789abcdefghij" + "ABCDEFGHIJKLMNOP"
+        seen = await host.observe(
+            source="cat", summary="them", detail=f"token {token} \x1b[2J", evidence_ids=(first,)
+        )
+        await host.check(proposal("write_file"))  # whose watermark the ledger waits for
+        shown = await read_evidence(room.settings, seen)
+    assert (shown.source, shown.summary, shown.rests_on) == ("cat", "them", (first,))
+    assert (await read_evidence(room.settings, first)).resources == (OTHER,)
+    with console.capture() as printed:
+        show_evidence(shown)
+    told = printed.get()
+    assert first in told
+    assert token not in told
+    assert "\x1b" not in told
+    with pytest.raises(LedgerError, match="is not in this ledger"):
+        await read_evidence(room.settings, "01ARZ3NDEKTSV4RRFFQ69G5FAV")

@@ -12,6 +12,8 @@ from pmcl.contracts import sha256
 from pmcl.hosts import Host, load_host
 from pmcl.ops.cell import run_cell
 from pmcl.ops.console import console
+from pmcl.ops.hook_checks import check_hooks, hooks_of
+from pmcl.ops.hooks import install_hook
 from pmcl.ops.host_add import add_host
 from pmcl.ops.host_list import list_hosts, show_hosts
 from pmcl.ops.host_remove import remove_host
@@ -105,3 +107,21 @@ async def test_removing_makes_nothing_in_a_folder_that_was_mistyped(settings: Se
     with pytest.raises(HostNotFoundError, match="pmcl host list"):
         await remove_host(settings, "demo", "gone")
     assert not settings.state_dir.exists()
+
+
+async def test_a_hook_of_a_removed_host_is_told_with_what_to_do(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home" / name))
+    project = tmp_path / "project"
+    path = await add_host(settings, "demo", "coder", (), [tmp_path], None)
+    install_hook(settings, "claude-code", None, project, dry_run=False)
+    assert await remove_host(settings, "demo", "coder") == path
+    uninstall = f"pmcl hook uninstall --agent claude-code --project {project}"
+    assert [*hooks_of(path.absolute(), project)] == [uninstall]
+    assert [*hooks_of(tmp_path / "another.json", project)] == []
+    found = [each for each in check_hooks(settings, project) if each.check == "hooks.claude-code"]
+    (gone,) = [each for each in found if str(path) in each.told]
+    assert "every call is blocked" in gone.told
+    assert "--host NAME, or " + uninstall in gone.remedy

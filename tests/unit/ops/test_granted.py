@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def added(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def test_a_new_profile_is_told_whole(folder: Path) -> None:
     profile = folder / "state/credentials/s.a.toml"
     asks = "sensing (asks an operator each time)"
-    assert added(folder).stdout.splitlines() == [
+    assert added(folder, "--no-temp").stdout.splitlines() == [
         f"credentials of s/a: {profile.with_suffix('.json')}",
         "Without --root it may write below the current folder.",
         f"what it may do, by {profile}:",
@@ -56,8 +57,15 @@ def test_a_new_profile_is_told_whole(folder: Path) -> None:
     ]
 
 
+def test_temporary_files_may_be_written_and_that_is_said(folder: Path) -> None:
+    shown = added(folder).stdout
+    roots = dict.fromkeys((folder / "project", Path(tempfile.gettempdir()), Path("/tmp")))
+    assert f"  writes below  {', '.join(map(str, roots))}\n" in shown
+    assert "It may write temporary files too; --no-temp leaves that out.\n" in shown
+
+
 def test_a_root_that_is_missing_is_told(folder: Path) -> None:
-    shown = added(folder, "--root", "later", "--root", ".").stdout
+    shown = added(folder, "--root", "later", "--root", ".", "--no-temp").stdout
     there = folder / "project"
     assert f"  writes below  {there / 'later'} (not there yet), {there}\n" in shown
     assert "Without --root" not in shown

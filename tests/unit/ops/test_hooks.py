@@ -46,10 +46,24 @@ def test_a_dry_run_changes_nothing(settings: Settings, tmp_path: Path) -> None:
 
 
 def test_uninstalling_says_what_was_kept(settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{"theme": "dark"}')
     install_hook(settings, "gemini", None, tmp_path, dry_run=False)
     report = uninstall_hook("gemini", tmp_path, dry_run=False)
     assert Path(report["backup"]).read_text().count("pmcl-hook") == 6
     assert not uninstall_hook("gemini", tmp_path, dry_run=False)["changed"]
+
+
+def test_uninstalling_leaves_no_file_that_was_not_there(settings: Settings, tmp_path: Path) -> None:
+    installed = install_hook(settings, "claude-code", None, tmp_path, dry_run=False)
+    file = tmp_path / ".claude" / "settings.local.json"
+    assert installed["settings"] == str(file)
+    shown = uninstall_hook("claude-code", tmp_path, dry_run=True)
+    assert (shown["removed"], file.exists()) == (False, True)
+    report = uninstall_hook("claude-code", tmp_path, dry_run=False)
+    assert (report["removed"], report["backup"]) == (True, None)
+    assert [*file.parent.iterdir()] == []
 
 
 def test_a_host_whose_files_cannot_be_used_is_not_installed(

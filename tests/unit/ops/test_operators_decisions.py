@@ -9,9 +9,10 @@ from pmcl.ops.settings import Settings
 INSPECTS = frozenset(
     "approvals list|approvals show|audit verify|backups|calibration|deadletters list|"
     "deadletters show|demo|doctor|erasures|evaluate calibration|evaluate coding|evaluate effects|"
-    "evaluate program|evaluate traces|guard|holds list|holds show|hook claude-code|hook codex|"
-    "hook gemini|host list|identity show|judge|lessons list|mcp|memories changes|memories items|"
-    "memories list|memories rejected|memories show|outbox list|outbox show|outcomes list|"
+    "evaluate program|evaluate traces|evidence show|guard|holds list|holds show|"
+    "hook claude-code|hook codex|hook gemini|host list|identity show|judge|"
+    "lessons list|mcp|memories changes|memories items|memories list|"
+    "memories rejected|memories show|outbox list|outbox show|outcomes list|"
     "reflections list|reflections show|status|stop|watch".split("|")
 )
 """What an agent may run as well: it tells something, asks, or only narrows."""

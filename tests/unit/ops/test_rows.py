@@ -20,6 +20,17 @@ def printed(width: int, *rows: tuple[str, ...], monkeypatch: pytest.MonkeyPatch)
     return lines.get().splitlines()
 
 
+def test_a_pipe_gets_one_tab_between_columns_and_no_padding(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "width", 500)
+    bare = (ID, "02 20:09", "home/desk", "mutation", "plan.unmitigated", "")
+    print_rows(NAMES, (HOLD, bare))
+    assert capsys.readouterr().out.splitlines() == [
+        "\t".join(row) for row in (NAMES, HOLD, bare[:5])
+    ]
+
+
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_a_screen_is_never_too_narrow(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = printed(width, HOLD, WIDE, monkeypatch=monkeypatch)

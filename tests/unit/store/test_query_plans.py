@@ -56,6 +56,7 @@ SCANS = {
     ("ops/outbox", "claims"): "open claims only, by their own index",
     ("ops/lessons", "listed"): "asked by an operator, never while a verdict waits",
     ("ops/holds", "open"): "asked by an operator, never while a verdict waits",
+    ("ops/evidence", "one"): "the scopes of leases, by their own index; asked by an operator",
     ("ops/unlinked", "unlinked"): "asked by an operator, never while a verdict waits",
     ("ops/reflections", "listed"): "256 rows at most, from the end of the key",
     ("ops/reflections", "hosts"): "one row of each host; asked by an operator",
