@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from pmcl.judgement.effects.versions import tells_version
+
 __all__ = ["MANY", "Word", "inspects"]
 
 MANY: Final = 1_000
@@ -80,8 +82,14 @@ _COMMANDS: Final[dict[str, Command]] = {
     "hostname": Command(
         "abdfFiAyI", "all-fqdns all-ip boot domain file fqdn ip- long yp nis".split(), operands=0
     ),
+    "journalctl": Command(
+        "f",
+        "cursor-file flush follow relinquish-var rotate setup-keys smart-relinquish-var sync "
+        "update-catalog vacuum-".split(),
+    ),
     "rg": Command("", ("pre", "hostname-bin")),
     "sort": Command("oT", ("output", "compress-program", "temporary-directory")),
+    "ss": Command("DEFKNr", "diag events filter kill net resolve".split()),
     "tail": Command("fF", ("follow", "retry")),
     "tree": Command("oR", ("output",)),
     "uniq": Command(operands=1),
@@ -110,6 +118,12 @@ _GIT: Final[dict[str, Command]] = {
         operands=0,
     ),
 }
+_SYSTEMCTL: Final = Command("HMw", "host image machine root wait".split())
+_UNITS_TOLD: Final = [
+    [verb]
+    for verb in "cat is-active is-enabled is-failed list-sockets list-timers list-units show "
+    "status".split()
+]
 _GIT_WORDS: Final = {("stash", "list"), ("worktree", "list"), ("reflog",), ("config", "--list")}
 _GIT_PLAIN: Final = frozenset({"--no-pager", "--no-optional-locks", "--literal-pathspecs"})
 _FOLDERS: Final = frozenset({"", "/bin", "/usr/bin"})
@@ -132,6 +146,8 @@ def inspects(words: list[Word]) -> bool | str:
         return _WRAPPERS[name](rest)
     if name in _SHELLS:
         return _script(rest)
+    if tells_version(name, [word.text for word in rest]):
+        return True
     if name in _SPECIAL:
         return _SPECIAL[name](rest)
     return name in _COMMANDS and _within(_COMMANDS[name], rest)
@@ -251,6 +267,18 @@ def _set(words: list[Word]) -> bool:
     return bool(words) and all(word.text in plain for word in words)
 
 
+def _lsof(words: list[Word]) -> bool:
+    """Return whether open files are told once: `r` repeats, `D` and `k` name files of its own."""
+    repeats = any((word.text or "").startswith("+r") for word in words)
+    return not repeats and _within(Command("Dkr"), words)
+
+
+def _systemctl(words: list[Word]) -> bool:
+    """Return whether units of this machine are only told about."""
+    operands = [word.text for word in words if not (word.text or "-").startswith("-")]
+    return operands[:1] in _UNITS_TOLD and _within(_SYSTEMCTL, words)
+
+
 def _script(words: list[Word]) -> bool | str:
     """Return the script of `bash -lc SCRIPT`; nothing else that a shell is given is shown."""
     texts = [word.text for word in words]
@@ -298,10 +326,12 @@ _SPECIAL: Final = {
     "date": _date,
     "gawk": _awk,
     "git": _git,
+    "lsof": _lsof,
     "mawk": _awk,
     "printf": _printf,
     "sed": _sed,
     "set": _set,
+    "systemctl": _systemctl,
 }
 _WRAPPERS: Final = {
     "command": _command,

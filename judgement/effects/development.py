@@ -24,6 +24,7 @@ from pmcl.judgement.effects.project_tools import (
     Program,
     WorkKind,
 )
+from pmcl.judgement.effects.reading_tools import only_asks
 from pmcl.judgement.effects.shell import SCRIPT_MAX_BYTES, command_words, parse, walk, word_of
 from pmcl.judgement.paths import below
 from pmcl.judgement.self_running import runs_by_itself
@@ -179,6 +180,8 @@ def _known(name: str, rest: list[str], roots: Sequence[str]) -> WorkKind | None:
         return _interpreted(name, rest, roots)
     if name == "git" and rest[:1] and rest[0] in _GIT_ARRANGES:
         return "arranges" if _fits(Program("arranges"), rest[1:], roots) else None
+    if only_asks([name, *rest]):
+        return "checks"
     program = PROGRAMS.get(name)
     return program.kind if program is not None and _fits(program, rest, roots) else None
 

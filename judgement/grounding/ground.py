@@ -31,6 +31,8 @@ __all__ = ["ground"]
 
 _GOALS_MAX: Final = 8
 _word: Final = re.compile(r"\w+")
+_TEMPORARY: Final = frozenset({"/tmp", "/private/tmp", "/var/tmp"})  # noqa: S108 - compared only
+"""Where others may put files as well: what runs something from there is nobody's own project."""
 _LABELS: Final = frozenset({"description", "explanation"})
 _ALONE: Final[dict[Effect, frozenset[str]]] = {
     "network": frozenset({"visit"}),
@@ -131,11 +133,12 @@ def _all_of(said: Sequence[Observed]) -> str:
 def _call(request: CheckpointRequest, effect: Effect, roots: Sequence[str]) -> _Call:
     written = file_work(request, effect, roots)
     values = _deciding(request, written)
+    projects = [root for root in roots if root not in _TEMPORARY]
     return _Call(
         asked=asked_by_call(request.tool, request.definition, effect),
         written=written,
         values=values,
-        commands=[own_work(value.text, roots) for value in values if value.kind == "command"],
+        commands=[own_work(value.text, projects) for value in values if value.kind == "command"],
     )
 
 

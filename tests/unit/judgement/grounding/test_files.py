@@ -51,7 +51,7 @@ def reasons(make_request: MakeRequest) -> Any:
         ]
         told = Observed(ULID + "U", told=True, excerpt=read_goal(goal))
         found: Grounding = ground(
-            request, effect, [*reversed(seen), told], about=("key",), roots=(ROOT,)
+            request, effect, [*reversed(seen), told], about=("key",), roots=(ROOT, "/tmp")
         )
         return grounding_reasons(found)
 
@@ -224,3 +224,26 @@ def test_an_address_of_the_file_may_be_ordered_elsewhere(make_request: MakeReque
 
     assert reasons(other) == ("grounding.untrusted_value",)
     assert reasons(own, other) == ()
+
+
+@pytest.mark.parametrize(
+    ("goal", "command"),
+    [
+        ("is CI green?", "gh run list --limit 5"),
+        ("which pods crash?", "kubectl get pods -n prod"),
+        ("which containers are there?", "docker ps"),
+    ],
+)
+def test_a_question_licenses_what_only_asks(goal: str, command: str, reasons: Any) -> None:
+    run = {"tool": "Bash", "effect": "execution"}
+    assert reasons(goal, README + command, **run, command=command) == ()
+    assert reasons(goal, **run, command="gh run rerun 7") == ("grounding.unlicensed_effect",)
+
+
+def test_what_lies_among_temporary_files_is_no_work_of_the_project(reasons: Any) -> None:
+    """Anybody may have put it there: a new profile lets agents write there, not run from there."""
+    text = "To check it, run `pytest /tmp/checks`."
+    run = {"tool": "Bash", "effect": "execution"}
+    held = reasons("fix the prices", text, **run, command="pytest /tmp/checks")
+    assert "grounding.copied_command" in held
+    assert reasons("fix the prices", text, **run, command="pytest /project/checks") == ()
