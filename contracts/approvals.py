@@ -10,6 +10,7 @@ import msgspec
 
 from pmcl.contracts.checkpoint import CheckpointRequest
 from pmcl.contracts.contract import Contract
+from pmcl.contracts.event import Event
 from pmcl.contracts.lease import Effect
 from pmcl.contracts.limits import APPROVAL_TTL_MAX_MS, APPROVAL_TTL_MS
 from pmcl.contracts.names import Count, Digest, Id, Key, Millis, Ulid
@@ -17,7 +18,12 @@ from pmcl.contracts.receipts import Received
 
 __all__ = [
     "Approval",
+    "ApprovalDenied",
+    "ApprovalExpired",
+    "ApprovalGranted",
+    "ApprovalRequested",
     "ApprovalState",
+    "ApprovalUsed",
     "Approvals",
     "DenyApproval",
     "GrantApproval",
@@ -112,3 +118,52 @@ class DenyApproval(Contract, frozen=True, kw_only=True, tag="pmcl/deny-approval/
 
     approval_id: Ulid
     label: Id
+
+
+class ApprovalRequested(Event, frozen=True, kw_only=True, tag="pmcl/approval-requested/1"):
+    """A proposal waits for an operator; what it says is the payload of the evaluation.
+
+    Attributes:
+        approval_id: id of the evaluation that was held.
+    """
+
+    approval_id: str
+    lease_id: str
+    generation: int
+    proposal_hash: str
+    effect: Effect
+
+
+class ApprovalGranted(Event, frozen=True, kw_only=True, tag="pmcl/approval-granted/1"):
+    """An operator lets the proposal pass once.
+
+    Attributes:
+        approver: `operator/<label>`.
+    """
+
+    approval_id: str
+    approver: str
+    proposal_hash: str
+    generation: int
+    expires_at: int
+
+
+class ApprovalDenied(Event, frozen=True, kw_only=True, tag="pmcl/approval-denied/1"):
+    """An operator holds the proposal for good."""
+
+    approval_id: str
+    approver: str
+
+
+class ApprovalUsed(Event, frozen=True, kw_only=True, tag="pmcl/approval-used/1"):
+    """An evaluation passed because of the approval, which is used up."""
+
+    approval_id: str
+    evaluation_id: str
+
+
+class ApprovalExpired(Event, frozen=True, kw_only=True, tag="pmcl/approval-expired/1"):
+    """The approval was not used in time, or the generation that it is about is over."""
+
+    approval_id: str
+    reason: Literal["lease_over", "time"]

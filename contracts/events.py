@@ -7,6 +7,13 @@ goes to `pmcl.v1.reflection.<scope>.<host>.turn`, a queued idle job to the leaf 
 
 from typing import Literal
 
+from pmcl.contracts.approvals import (
+    ApprovalDenied,
+    ApprovalExpired,
+    ApprovalGranted,
+    ApprovalRequested,
+    ApprovalUsed,
+)
 from pmcl.contracts.checkpoint import CheckpointStatus, Reversibility
 from pmcl.contracts.contract import schema_of
 from pmcl.contracts.dead_letters import LetterRedriven
@@ -233,55 +240,6 @@ class HoldReleased(Event, frozen=True, kw_only=True, tag="pmcl/hold-released/1")
     hold_id: str
     evaluation_id: str
     evidence_ids: tuple[str, ...]
-
-
-class ApprovalRequested(Event, frozen=True, kw_only=True, tag="pmcl/approval-requested/1"):
-    """A proposal waits for an operator; what it says is the payload of the evaluation.
-
-    Attributes:
-        approval_id: id of the evaluation that was held.
-    """
-
-    approval_id: str
-    lease_id: str
-    generation: int
-    proposal_hash: str
-    effect: Effect
-
-
-class ApprovalGranted(Event, frozen=True, kw_only=True, tag="pmcl/approval-granted/1"):
-    """An operator lets the proposal pass once.
-
-    Attributes:
-        approver: `operator/<label>`.
-    """
-
-    approval_id: str
-    approver: str
-    proposal_hash: str
-    generation: int
-    expires_at: int
-
-
-class ApprovalDenied(Event, frozen=True, kw_only=True, tag="pmcl/approval-denied/1"):
-    """An operator holds the proposal for good."""
-
-    approval_id: str
-    approver: str
-
-
-class ApprovalUsed(Event, frozen=True, kw_only=True, tag="pmcl/approval-used/1"):
-    """An evaluation passed because of the approval, which is used up."""
-
-    approval_id: str
-    evaluation_id: str
-
-
-class ApprovalExpired(Event, frozen=True, kw_only=True, tag="pmcl/approval-expired/1"):
-    """The approval was not used in time, or the generation that it is about is over."""
-
-    approval_id: str
-    reason: Literal["lease_over", "time"]
 
 
 class OutcomeLinked(Event, frozen=True, kw_only=True, tag="pmcl/outcome-linked/1"):
