@@ -5,6 +5,7 @@ stream only then. So a redrive can be broken off anywhere and begun again.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 import anyio
@@ -15,7 +16,7 @@ from pmcl.contracts import PmclError, Redrive, Redriven, RefusedError
 from pmcl.ops.asking import Operator, open_operator, operator_label
 from pmcl.ops.console import console
 from pmcl.ops.dead_letters import Wanted, find_letters
-from pmcl.ops.progress import progress
+from pmcl.ops.progress import Advance, progress
 from pmcl.ops.reach import reach_bus
 from pmcl.ops.settings import Settings
 
@@ -68,29 +69,10 @@ async def redrive(
     async with open_operator(settings) as operator, reach_bus(settings, "admin") as admin:
         found = [view.sequence async for view, _ in find_letters(admin, wanted)]
         report.found = len(found)
-        pace, redriving = _Pace(per_second), _Redriving(operator, admin, report)
-        refused: list[int] = []
-        waiting = iter(found)
         with progress("redrive", len(found), quiet=quiet) as advance:
-
-            async def work() -> None:
-                for sequence in waiting:
-                    await pace.turn()
-                    if await redriving.redrive(sequence):
-                        advance(1)
-                    else:
-                        refused.append(sequence)
-
-            try:
-                async with anyio.create_task_group() as tasks:
-                    for _ in range(_AT_ONCE):
-                        tasks.start_soon(work)
-            except* PmclError as errors:
-                raise errors.exceptions[0] from None
-            for sequence in sorted(refused):
-                await pace.turn()
-                await redriving.redrive(sequence, last_try=True)
-                advance(1)
+            redriving = _Redriving(operator, admin, report, _Pace(per_second), advance)
+            refused = await redriving.try_all(found)
+            await redriving.try_last(refused)
 
 
 class _Pace:
@@ -109,12 +91,48 @@ class _Pace:
 class _Redriving:
     """Asks for one letter after another to be dealt with, and counts what became of them."""
 
-    def __init__(self, operator: Operator, admin: Connection, report: RedriveReport) -> None:
+    def __init__(
+        self,
+        operator: Operator,
+        admin: Connection,
+        report: RedriveReport,
+        pace: _Pace,
+        advance: Advance,
+    ) -> None:
         self._operator = operator
         self._admin = admin
         self._report = report
+        self._pace = pace
+        self._advance = advance
 
-    async def redrive(self, sequence: int, *, last_try: bool = False) -> bool:
+    async def try_all(self, sequences: Sequence[int]) -> list[int]:
+        """Return which letters were refused; some are under way at once."""
+        waiting, refused = iter(sequences), list[int]()
+
+        async def work() -> None:
+            for sequence in waiting:
+                await self._pace.turn()
+                if await self._redrive(sequence):
+                    self._advance(1)
+                else:
+                    refused.append(sequence)
+
+        try:
+            async with anyio.create_task_group() as tasks:
+                for _ in range(_AT_ONCE):
+                    tasks.start_soon(work)
+        except* PmclError as errors:
+            raise errors.exceptions[0] from None
+        return refused
+
+    async def try_last(self, sequences: Sequence[int]) -> None:
+        """Try letters once more, alone and in order; what is refused now counts as left."""
+        for sequence in sorted(sequences):
+            await self._pace.turn()
+            await self._redrive(sequence, last_try=True)
+            self._advance(1)
+
+    async def _redrive(self, sequence: int, *, last_try: bool = False) -> bool:
         """Return whether the letter was dealt with; after the last try it counts as left."""
         report = self._report
         question = Redrive(sequence=sequence, label=operator_label(), dry_run=report.dry_run)
