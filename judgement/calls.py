@@ -8,7 +8,7 @@ from typing import Final
 from pmcl.judgement.authority import authority_reasons
 from pmcl.judgement.effects import classify
 from pmcl.judgement.examined import Examined
-from pmcl.judgement.grounding import grounding_reasons, grounding_request
+from pmcl.judgement.grounding import grounding_reasons, grounding_request, words_for
 from pmcl.judgement.holds import check_holds, unheld
 from pmcl.judgement.inputs import Inputs
 from pmcl.judgement.plan import check_plan, needs_approval, revision_request
@@ -41,7 +41,9 @@ def examine_call(inputs: Inputs) -> Examined:
     if sensing:
         said.append(sensing_request(sensing))
     if grounding or any(hold.lift == "trusted_value" for hold in holds.standing):
-        said.append(grounding_request(inputs.grounding))
+        roots = inputs.authority.writable_roots
+        words = words_for(request, effect, inputs.grounding, roots)
+        said.append(grounding_request(inputs.grounding, words))
     elif holds.standing or unmitigated or stale:
         said.append(revision_request(inputs, holds.standing))
     return Examined(

@@ -1,5 +1,6 @@
 """Where a call's values come from, and whether what the user said asks for its effect."""
 
+from pmcl.judgement.grounding.asking import words_for
 from pmcl.judgement.grounding.excerpts import TRUSTED, Excerpt
 from pmcl.judgement.grounding.facts import Found, Grounding
 from pmcl.judgement.grounding.folding import fold, tokens
@@ -32,4 +33,5 @@ __all__ = [
     "read_text",
     "tokens",
     "unread_text",
+    "words_for",
 ]

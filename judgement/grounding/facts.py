@@ -45,6 +45,7 @@ class Grounding(msgspec.Struct, frozen=True, kw_only=True):
         licence: `unknown` when no user's or operator's text is recorded.
         goal_ids: the evidence that says what is wanted, newest first, at most 8.
         found: one for each decisive value.
+        refused_by: the user's newest text that refuses such a call; `None` for a licensed one.
         commanded_by: untrusted evidence that speaks to an agent and asks for this kind of effect.
     """
 
@@ -52,3 +53,4 @@ class Grounding(msgspec.Struct, frozen=True, kw_only=True):
     goal_ids: tuple[str, ...] = ()
     found: tuple[Found, ...] = ()
     commanded_by: str | None = None
+    refused_by: str | None = None

@@ -21,7 +21,7 @@ from pmcl.judgement.grounding.lexicon import FUNCTION_WORDS
 from pmcl.judgement.grounding.licence import Asked, asked_by_call, delegates, licenses
 from pmcl.judgement.grounding.observed import Observed, Texts, says
 from pmcl.judgement.grounding.places import place_of, secret_place
-from pmcl.judgement.grounding.publishing import asks_to_publish
+from pmcl.judgement.grounding.publishing import asks_to_publish, refuses_to_publish
 from pmcl.judgement.grounding.requests import asks_for_work
 from pmcl.judgement.grounding.speech import Sentence
 from pmcl.judgement.grounding.values import Value, values_of
@@ -93,15 +93,18 @@ def ground(
     if call.written is not None:
         found += found_of_files(call.written, texts, about)
     reaching = [item for item in found if item.kind not in ("amount", "text")]
-    words = [one for wish in user.wishes[: _standing(user, call)] for one in wish]
+    refusing = _refusing(user, call)
+    words = [one for wish in user.wishes[:refusing] for one in wish]
     own = _is_own_work(call, texts)
     # Where neither the user's words nor a value tells what the call is for, another text may.
     is_open = not reaching or not (own or licenses(words, call.asked))
+    licence = _licence(user, texts, call, words, reaching, own=own)
     return Grounding(
-        licence=_licence(user, texts, call, words, reaching, own=own),
+        licence=licence,
         goal_ids=tuple([item.evidence_id for item in user.said if item.evidence_id][:_GOALS_MAX]),
         found=tuple(found),
         commanded_by=_commanded_by(texts, call.asked, named=bool(reaching)) if is_open else None,
+        refused_by=_refused_by(user, call, refusing) if licence == "unlicensed" else None,
     )
 
 
@@ -169,8 +172,8 @@ def _is_own_work(call: _Call, texts: Texts) -> bool:
     return whole and not others and all(is_asked(each, texts) for each in call.commands)
 
 
-def _standing(user: _User, call: _Call) -> int:
-    """Return how many of the user's texts still count: the newest that refuses such a call is last.
+def _refusing(user: _User, call: _Call) -> int | None:
+    """Return how many of the user's texts still count, where the last of them refuses such a call.
 
     It refuses one where it names the kind of action and of thing, or one of the call's own values.
     """
@@ -182,7 +185,19 @@ def _standing(user: _User, call: _Call) -> int:
             named = any(says(one.text, each) for each in reaching)
             if named or call.asked.objects & set(one.objects):
                 return at
-    return len(user.known)
+    return None
+
+
+def _refused_by(user: _User, call: _Call, refusing: int | None) -> str | None:
+    """Return the user's newest text that refuses such a call."""
+    if _hands_over(call):
+        texts = [item.excerpt.instructions for item in user.known]
+        refusing = next((at for at, text in enumerate(texts, 1) if refuses_to_publish(text)), None)
+    return None if refusing is None else user.known[refusing - 1].evidence_id
+
+
+def _hands_over(call: _Call) -> bool:
+    return any(publishes(value.text) for value in call.values if value.kind == "command")
 
 
 def _licence(
@@ -199,7 +214,7 @@ def _licence(
     A shell's name tells nothing of what it runs, so whatever is asked for would license a command
     that hands work to others, too: that takes a word of its own.
     """
-    if any(publishes(value.text) for value in call.values if value.kind == "command"):
+    if _hands_over(call):
         return "licensed" if _may_leave(texts, user.known) else "unlicensed"
     if not user.said:
         return "unknown"

@@ -12,7 +12,7 @@ from typing import Final
 from pmcl.judgement.grounding.speech import Sentence
 from pmcl.judgement.grounding.wishes import asks_to_be_told, parts_of
 
-__all__ = ["asks_to_publish"]
+__all__ = ["asks_to_publish", "refuses_to_publish"]
 
 _VERB: Final = (
     r"(?:(?:re|un|force[- ]?)?(?:push|publish|deploy|release)|ship|submit|upload|merge|promote|"
@@ -150,6 +150,11 @@ def asks_to_publish(*texts: Sequence[Sentence]) -> bool:
         if refuses:
             return False
     return False
+
+
+def refuses_to_publish(text: Sequence[Sentence]) -> bool:
+    """Return whether a text of the user's says that the work is not to be handed to others."""
+    return any(_refuses(_plain(sentence.text)) for sentence in text if not sentence.quoted)
 
 
 def _plain(text: str) -> str:
