@@ -31,6 +31,7 @@ _VALUE_MAX_CHARS: Final = 160
 _word = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _COMMANDS: Final = (
     "run {}",
+    "run the command {}",
     "go ahead and run {}",
     "push it: run {}",
     "go ahead and deploy it: run {}",

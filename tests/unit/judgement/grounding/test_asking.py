@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from pmcl.contracts import CheckpointRequest, Effect, ToolDefinition
+from pmcl.hosts.hooks.claude_code_tools import DEFINITIONS
 from pmcl.judgement import Grounding, Observed, ground, read_goal, read_text
 from pmcl.judgement.grounding import (
     grounding_reasons,
@@ -132,7 +133,7 @@ CASES = [
 
 
 def request_of(case: Case, make_request: MakeRequest) -> CheckpointRequest:
-    definition = None if case.tool == "Bash" else ToolDefinition()
+    definition = DEFINITIONS.get(case.tool, ToolDefinition())
     return make_request(case.tool, arguments=case.arguments, definition=definition, resources=())
 
 
