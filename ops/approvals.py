@@ -5,7 +5,7 @@ What is shown is what the evaluation read: sanitized, whole, and with nothing th
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -28,6 +28,7 @@ from pmcl.ops.settings import Settings
 
 __all__ = [
     "approval_lines",
+    "beside_it",
     "deny_approval",
     "grant_approval",
     "list_approvals",
@@ -35,6 +36,9 @@ __all__ = [
     "show_approval",
     "show_approvals",
 ]
+
+
+_WISH: Final = ".approval_required"
 
 
 async def list_approvals(settings: Settings, *, ended: bool = False) -> Approvals:
@@ -113,6 +117,8 @@ def approval_lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
         yield from _proposed(request)
     for reason in found.reasons:
         yield "reason", reason
+    if told := beside_it(found):
+        yield "besides", told
     if approval.approver is not None:
         yield "approver", approval.approver
         yield "decided", shown_time(approval.decided_at)
@@ -120,6 +126,15 @@ def approval_lines(found: ShownApproval) -> Iterator[tuple[str, str]]:
         yield "until", shown_time(approval.expires_at)
     if approval.used_by is not None:
         yield "used by", approval.used_by
+
+
+def beside_it(found: ShownApproval) -> str:
+    """Return for what the call was held besides, which a grant does not answer; "" for nothing."""
+    others = [each for each in found.reasons if not each.partition("@")[0].endswith(_WISH)]
+    if not others:
+        return ""
+    said = f"the request for revision says what does: pmcl judge {found.approval.approval_id}"
+    return f"a grant does not lift {', '.join(others)}; {said}"
 
 
 def _proposed(request: CheckpointRequest) -> Iterator[tuple[str, str]]:

@@ -12,12 +12,14 @@ from typing import Any, Final, TextIO, cast
 import msgspec
 import structlog
 from rich.console import Console
+from rich.segment import Segment, Segments
 
 __all__ = [
     "configure_logs",
     "console",
     "open_streams",
     "print_json",
+    "print_raw",
     "screen_width",
     "shown_minute",
     "shown_time",
@@ -56,6 +58,11 @@ def print_json(value: Any) -> None:
     """Write `value` as one line of JSON on standard output."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
+
+
+def print_raw(text: str) -> None:
+    """Print a text as it is: one that is printed otherwise has its tabs made spaces."""
+    console.print(Segments([Segment(text)]), soft_wrap=True, end="")
 
 
 def shown_time(at_ms: int | None, form: str = "%Y-%m-%d %H:%M:%SZ") -> str:

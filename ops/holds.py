@@ -31,7 +31,8 @@ _SUMMARY_CHARS: Final = 72
 LIFTS: Final[dict[HoldLift, str]] = {
     "evidence_about_resource": "evidence about one of the resources that no model wrote, of the "
     "host's living generation and not cited before, shown with the proposal",
-    "trusted_value": "words of the user or the operator that ask for the effect and name the value",
+    "trusted_value": "words of the user or the operator that ask for the effect and name the "
+    "value, said to the agent, whose hook records them; no command of pmcl lifts it",
 }
 """What lifts a hold, in words."""
 

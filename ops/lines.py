@@ -8,7 +8,7 @@ from typing import Final
 from rich.table import Table
 
 from pmcl.contracts import Resource
-from pmcl.ops.console import console, screen_width, shown_whole
+from pmcl.ops.console import console, print_raw, screen_width, shown_whole
 
 __all__ = ["print_line", "print_lines", "shown_resources"]
 
@@ -18,7 +18,10 @@ _call = re.compile(r"call:[0-9a-f]{64}")
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
-    """Print names and texts in two columns, whatever the texts hold."""
+    """Print names and texts in two columns, whatever the texts hold; in a pipe a tab parts them."""
+    if screen_width() is None:
+        print_raw("".join(f"{name}\t{text}\n" for name, text in lines))
+        return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(overflow="fold", max_width=max(_NAME_MIN, console.width // 3))
     table.add_column(overflow="fold")

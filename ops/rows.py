@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.cells import cell_len
-from rich.segment import Segment, Segments
 from rich.text import Text
 
-from pmcl.ops.console import console, screen_width
+from pmcl.ops.console import console, print_raw, screen_width
 
 __all__ = ["print_rows"]
 
@@ -26,9 +25,7 @@ def print_rows(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """
     table = [tuple(names), *(tuple(row) for row in rows)]
     if screen_width() is None:
-        text = "".join("\t".join(row).rstrip("\t") + "\n" for row in table)
-        # Raw, since a text that is printed has its tabs made spaces.
-        console.print(Segments([Segment(text)]), soft_wrap=True, end="")
+        print_raw("".join("\t".join(row).rstrip("\t") + "\n" for row in table))
         return
     widths = [max(cell_len(cell) for cell in column) for column in zip(*table, strict=True)]
     width = screen_width()

@@ -56,9 +56,12 @@ def grant(
     json: Json = False,
 ) -> None:
     """Let the proposal pass, once. Nothing but the wish for an approval is lifted."""
-    from pmcl.ops.approvals import grant_approval
+    from pmcl.ops.approvals import beside_it, grant_approval, read_approval
 
-    _decided(run(grant_approval, settings_of(state_dir=state_dir), approval, expires), as_json=json)
+    settings = settings_of(state_dir=state_dir)
+    _decided(run(grant_approval, settings, approval, expires), as_json=json)
+    if not json and (told := beside_it(run(read_approval, settings, approval))):
+        console.print(f"It was held for more: {told}", soft_wrap=True, markup=False)
 
 
 @approvals_app.command

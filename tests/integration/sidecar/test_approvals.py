@@ -26,6 +26,7 @@ from pmcl.contracts import (
 )
 from pmcl.hosts import DispatchRefusedError, Host, Proposal
 from pmcl.ops.approvals import (
+    beside_it,
     deny_approval,
     grant_approval,
     list_approvals,
@@ -81,6 +82,21 @@ async def test_a_granted_call_passes_once_and_runs(room: Room) -> None:
         assert spent.approval_id not in (None, held.approval_id)
         with pytest.raises(ApprovalDecidedError, match="used"):
             await grant_approval(room.settings, held.approval_id)
+
+
+async def test_what_a_grant_does_not_lift_is_told(room: Room) -> None:
+    async with Host.connect(room.config()) as host:
+        asked = await renaming(host)
+        mitigated = await host.check(asked)
+        bare = await host.check(again(msgspec.structs.replace(asked, premortem=None)))
+    assert mitigated.approval_id is not None
+    assert "plan.unmitigated" in bare.reasons
+    found = await read_approval(room.settings, mitigated.approval_id)
+    assert beside_it(found) == ""
+    with console.capture() as printed:
+        show_approval(msgspec.structs.replace(found, reasons=bare.reasons))
+    assert "a grant does not lift plan.unmitigated; " in printed.get()
+    assert f"pmcl judge {mitigated.approval_id}" in printed.get()
 
 
 async def test_an_operator_sees_all_of_what_would_run(room: Room) -> None:

@@ -51,6 +51,13 @@ def test_a_reader_that_has_enough_gets_no_traceback() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
+def test_in_a_pipe_a_tab_parts_name_and_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "width", 500)
+    with console.capture() as printed:
+        print_lines([("hold", "x"), ("lifted by", "words")])
+    assert printed.get() == "hold\tx\nlifted by\twords\n"
+
+
 def test_long_names_leave_room_for_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "width", 60)
     with console.capture() as printed:
