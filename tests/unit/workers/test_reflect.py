@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from structlog.testing import capture_logs
 
 from pmcl.contracts import (
     BeliefProposed,
@@ -347,7 +348,9 @@ async def test_an_answer_of_no_use_is_not_asked_for_again(room: Room, desk: Desk
     room.reflector.error = ReflectorError("cut", used=used, discarded=True)
     await desk.observe()
     await turn(desk)
-    await room.work()
+    with capture_logs() as logs:
+        await room.work()
+    assert [(each["event"], each["reason"]) for each in logs] == [("reflection.failed", "cut")]
     (ended,) = await room.ledger.events(ReflectionEnded)
     assert (ended.result, ended.reason, ended.requeued) == ("discarded", "cut", False)
     assert (ended.used.tokens, ended.used.cost) == (250, 9)
@@ -388,9 +391,13 @@ async def test_a_worker_that_was_paused_writes_nothing_after_its_claim_was_taken
     assert isinstance(new, Retrospect)
     assert new.claim == old.claim + 1
     before = await room.ledger.tables()
-    await room.worker.finish(old, said)
+    with capture_logs() as logs:
+        await room.worker.finish(old, said)
+    assert [each["event"] for each in logs] == ["reflection.fenced"]
     assert await room.ledger.tables() == before
-    await other.finish(new, await other.ask(new))
+    with capture_logs() as logs:
+        await other.finish(new, await other.ask(new))
+    assert logs == []
     assert (await room.ends())[-1] == ("proposed", "")
 
 
