@@ -6,6 +6,7 @@ Those from PyPI choose their own `mcp`, so they live in an environment of their 
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -32,10 +33,11 @@ def node_server(directory: Path, name: str) -> tuple[str, ...]:
 def python_server(directory: Path, name: str) -> tuple[str, ...]:
     """Return the command of `mcp-server-<name>`, installed below `directory`."""
     if not directory.exists():
-        _install([sys.executable, "-m", "venv", str(directory)])
+        venv.create(directory, symlinks=True)
         packages = [f"mcp-server-{each}" for each in _PYTHON]
-        pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
-        _install([*pip, "--disable-pip-version-check", *packages])
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        into = ["--python", str(directory / "bin" / "python")]
+        _install([*pip, *into, "install", "--quiet", "--no-compile", *packages])
     return (str(directory / "bin" / f"mcp-server-{name}"),)
 
 

@@ -41,6 +41,7 @@ def order_of(seed: int) -> list[str]:
     return order
 
 
+@pytest.mark.long
 async def test_ten_kills_lose_nothing_and_repeat_nothing(world: World, seed: int) -> None:
     jobs, order = jobs_of(world, seed), order_of(seed)
     with anyio.fail_after(WITHIN_S):

@@ -240,6 +240,7 @@ def repository(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 async def test_servers_of_the_python_registry_work_alike(
     world: World, rules: Path, installed: Path, page: str, repository: Path
 ) -> None:

@@ -42,6 +42,7 @@ async def recorded(world: World, load: Load) -> bool:
     return set(load.acked) <= found and not await count(world.ledger, "inbox_beyond")
 
 
+@pytest.mark.long
 async def test_digests_are_equal_after_kills_and_redeliveries(world: World) -> None:
     async with loading(world.host()) as load, world.admin() as admin:
         for acked in (800, 800):

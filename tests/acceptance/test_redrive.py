@@ -17,7 +17,7 @@ from tests.acceptance.world import World
 pytestmark = pytest.mark.anyio
 
 LETTERS = 10_000
-RATE = 500
+RATE = 1_000
 AT_ONCE = 200
 UNDER_WAY = 16
 PATIENCE_S = 120
@@ -71,6 +71,7 @@ async def rehearse(environment: dict[str, str]) -> None:
     assert (would["found"], would["done"], would["left"]) == (LETTERS, LETTERS, {})
 
 
+@pytest.mark.long
 async def test_letters_are_dealt_with_once_each(world: World) -> None:
     environment = {
         **world.environment,

@@ -32,6 +32,7 @@ def put_back(ledger: Path, copy: Path) -> None:
     shutil.copyfile(copy, ledger)
 
 
+@pytest.mark.long
 async def test_an_older_copy_under_load_takes_all_of_log_and_intake(world: World) -> None:
     async with loading(world.host()) as load:
         async with world.sidecar() as sidecar, world.admin() as admin:

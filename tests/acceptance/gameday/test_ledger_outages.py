@@ -98,6 +98,7 @@ async def work(station: Station, host: Host, backup: Path) -> tuple[list[str], l
     return acked, used
 
 
+@pytest.mark.long
 async def test_a_ledger_that_is_gone_comes_back_whole(station: Station) -> None:
     """From a backup, the tail of LOG, and INTAKE; what events give is what is there."""
     backup = station.directory / "backup"

@@ -80,6 +80,7 @@ async def recorded(station: Station, count: int) -> None:
     await until(all_there)
 
 
+@pytest.mark.long
 async def test_backup_restore_and_fold_killed_between_each_pair_of_steps(station: Station) -> None:
     place = station.directory / "backup"
     async with Host.connect(station.host()) as host:
@@ -113,6 +114,7 @@ async def test_backup_restore_and_fold_killed_between_each_pair_of_steps(station
     assert await listing(station, "backups") == [listed]
 
 
+@pytest.mark.long
 async def test_erase_killed_between_each_pair_of_steps(station: Station) -> None:
     kept = await filled(station)
     command = ("erase", "--scope", "s", "--host", "a", "--yes", "--json")

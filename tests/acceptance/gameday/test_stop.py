@@ -20,6 +20,7 @@ pytestmark = pytest.mark.anyio
 _ENDED = "SELECT result, reason, ended_at FROM reflections WHERE ended_at IS NOT NULL"
 
 
+@pytest.mark.long
 async def test_only_inspections_go_on_over_a_restart_until_resume(station: Station) -> None:
     async with station.up() as sidecar, Host.connect(station.host()) as host:
         seen = await host.observe(source="ls", summary="it is there", resources=(about("/work/0"),))

@@ -94,6 +94,7 @@ async def test_a_full_intake_loses_only_what_is_done_with(
     assert (state.first, state.last) == (51, 100)
 
 
+@pytest.mark.long
 async def test_what_was_trimmed_leaves_the_files_and_what_is_young_stays(
     connect: Connect, admin: Connection, intake: Intake
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult, TextContent
 
+from tests.acceptance.world import clean_environment
 from tests.integration.guard.guards import HERE, TWO_ERAS, WITHIN_S, Guard, Guards, client, raw
 
 pytestmark = pytest.mark.anyio
@@ -105,12 +106,18 @@ async def called(guards: Guards, guard: Guard) -> list[Any]:
     return sorted((row["tool"], row["status"], row["failure_mode"]) for row in outcomes)
 
 
+@pytest.fixture(scope="module")
+async def unguarded() -> dict[str, list[Any]]:
+    """All that a full session of each era brings without a guard."""
+    return {era: await seen(TWO_ERAS, clean_environment(), era) for era in ERAS}
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_session_is_the_same_with_and_without_the_guard(
-    guards: Guards, tmp_path: Path, era: str
+    guards: Guards, unguarded: dict[str, list[Any]], era: str
 ) -> None:
     guard = guards.guard(TWO_ERAS, "--server", "notes")
-    plain = await seen(TWO_ERAS, guard.environment, era)
+    plain = unguarded[era]
     assert "Which colour has the note?" in plain
     assert without_offers(await seen(guard.command, guard.environment, era)) == plain
     assert await called(guards, guard) == CALLS
@@ -187,11 +194,13 @@ async def answers(port: int) -> bool:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_server_at_an_address_is_guarded_alike(guards: Guards, era: str) -> None:
+async def test_a_server_at_an_address_is_guarded_alike(
+    guards: Guards, unguarded: dict[str, list[Any]], era: str
+) -> None:
     async with served() as url:
         guard = guards.guard((), "--http", url, "--server", "notes")
-        plain = await seen(TWO_ERAS, guard.environment, era)
-        assert without_offers(await seen(guard.command, guard.environment, era)) == plain
+        met = await seen(guard.command, guard.environment, era)
+    assert without_offers(met) == unguarded[era]
     assert await called(guards, guard) == CALLS
 
 

@@ -17,6 +17,9 @@ _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "
 _BYTES = 12
 _PART = 6
 
+_Place = tuple[str, bytes, int, int]
+"""A text, one of its forms, where a part of that begins, and how much of it is a piece."""
+
 
 def words(seed: str, count: int = 12) -> str:
     """Words that no file has by chance and that no detector of secrets knows."""
@@ -26,17 +29,17 @@ def words(seed: str, count: int = 12) -> str:
 
 def is_in(data: bytes, text: str) -> bool:
     """Whether the data has a piece of the text."""
-    return any(_has_run(data, coded, length) for coded, length in _forms(text))
+    return bool(_held(data, _places([text])))
 
 
 def files_with(folder: Path, *texts: str) -> dict[str, list[str]]:
     """Which files below the folder hold a piece of which text."""
-    return _held(((path.relative_to(folder).as_posix(), path) for path in _files(folder)), texts)
+    return _holding(((path.relative_to(folder).as_posix(), path) for path in _files(folder)), texts)
 
 
 def open_files_with(pids: Iterable[int], *texts: str) -> dict[str, list[str]]:
     """The same of all files that the processes have open, also those that have no name any more."""
-    return _held(((str(path.readlink()), path) for pid in pids for path in _open(pid)), texts)
+    return _holding(((str(path.readlink()), path) for pid in pids for path in _open(pid)), texts)
 
 
 def words_left(folder: Path, text: str) -> set[str]:
@@ -67,20 +70,36 @@ def _upper(escaped: str) -> str:
     return "\\u".join([head, *(part[:4].upper() + part[4:] for part in rest)])
 
 
-def _has_run(data: bytes, coded: bytes, length: int) -> bool:
-    """Whether so much of `coded` in a row is in the data."""
-    for start, part in _parts(coded):
-        at = -1
-        while (at := data.find(part, at + 1)) >= 0:
-            before = _alike(reversed(coded[:start]), reversed(data[max(0, at - length) : at]))
-            behind = _alike(coded[start + _PART :], data[at + _PART : at + _PART + length])
-            if before + _PART + behind >= length:
-                return True
-    return False
+def _places(texts: Iterable[str]) -> dict[bytes, list[_Place]]:
+    """Return where in which form of which text each part is, wherever it begins."""
+    places: dict[bytes, list[_Place]] = {}
+    for text in texts:
+        for coded, length in _forms(text):
+            for start in range(len(coded) - _PART + 1):
+                place = (text, coded, start, length)
+                places.setdefault(coded[start : start + _PART], []).append(place)
+    return places
+
+
+def _held(data: bytes, places: dict[bytes, list[_Place]]) -> set[str]:
+    """Return the texts of which the data has a piece: each has a whole part of the data in it."""
+    held: set[str] = set()
+    for at, part in _parts(data):
+        for text, coded, start, length in places.get(part, ()):
+            if text not in held and _run(data, at, coded, start, length) >= length:
+                held.add(text)
+    return held
+
+
+def _run(data: bytes, at: int, coded: bytes, start: int, length: int) -> int:
+    """Return how much in a row is the same around a part."""
+    before = _alike(reversed(coded[:start]), reversed(data[max(0, at - length) : at]))
+    behind = _alike(coded[start + _PART :], data[at + _PART : at + _PART + length])
+    return before + _PART + behind
 
 
 def _parts(coded: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield parts with their places, so that twelve bytes in a row have one of them."""
+    """Yield parts with their places, so that twelve bytes in a row have a whole one."""
     for start in range(0, len(coded) - _PART + 1, _PART):
         yield start, coded[start : start + _PART]
 
@@ -117,21 +136,11 @@ def _open(pid: int) -> list[Path]:
     return found
 
 
-def _held(files: Iterable[tuple[str, Path]], texts: Iterable[str]) -> dict[str, list[str]]:
-    """Look at each file once, however many texts there are, and closer where it has a part."""
+def _holding(files: Iterable[tuple[str, Path]], texts: Iterable[str]) -> dict[str, list[str]]:
+    """Look at each file once, however many texts there are."""
     texts = list(texts)
-    having: dict[bytes, list[str]] = {}
-    for text in texts:
-        for coded, _ in _forms(text):
-            for _, part in _parts(coded):
-                having.setdefault(part, []).append(text)
-    found: dict[str, list[str]] = {}
-    for name, path in files:
-        data = _bytes_of(path)
-        parts = set(having).intersection(
-            data[at : at + _PART] for at in range(len(data) - _PART + 1)
-        )
-        near = {text for part in parts for text in having[part]}
-        if held := [text for text in texts if text in near and is_in(data, text)]:
-            found[name] = held
-    return found
+    places = _places(texts)
+    held = {name: _held(_bytes_of(path), places) for name, path in files}
+    return {
+        name: [text for text in texts if text in having] for name, having in held.items() if having
+    }

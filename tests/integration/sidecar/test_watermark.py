@@ -19,6 +19,7 @@ _WORKED_OFF_S = 60.0
 _UNJUDGED = {"degraded.evidence_pending", "degraded.timeout"}
 
 
+@pytest.mark.long
 async def test_a_check_always_sees_the_observation_acknowledged_before_it(room: Room) -> None:
     seen = 0
     async with Host.connect(room.config()) as host:
@@ -30,6 +31,7 @@ async def test_a_check_always_sees_the_observation_acknowledged_before_it(room: 
     assert seen == _CHECKS
 
 
+@pytest.mark.long
 async def test_behind_a_backlog_a_check_sees_its_evidence_or_is_not_judged(room: Room) -> None:
     config = room.config(observe_ms=60_000)
     scope = config.credentials.scope

@@ -97,14 +97,14 @@ def asked(draw: st.DrawFn) -> tuple[Context, list[Piece], int]:
     return bare, pieces, max(budget, least)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(asked=asked())
 def test_no_context_passes_its_budget(asked: tuple[Context, list[Piece], int]) -> None:
     bare, pieces, budget = asked
     assert len(encode(fit(bare, pieces, budget))) <= budget
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(asked=asked())
 def test_a_piece_goes_in_as_long_as_it_has_room(asked: tuple[Context, list[Piece], int]) -> None:
     bare, pieces, budget = asked

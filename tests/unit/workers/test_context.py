@@ -242,7 +242,7 @@ def particulars(said: Said, about: str, earlier: str | None) -> dict[str, Any]:
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(contents=CONTENTS, asked=st.lists(st.tuples(GOALS, BUDGETS), min_size=1, max_size=3))
 async def test_no_context_passes_its_budget_or_shows_what_is_local_to_another(

@@ -48,7 +48,7 @@ def frames(draw: st.DrawFn) -> bytes:
     return text.replace("\n", "").encode("utf-8", "surrogatepass") + b"\n"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(frames(), min_size=1, max_size=4))
 async def test_only_mediated_calls_are_executed_by_anybody(given: list[bytes]) -> None:
     async with open_rig() as rig:
