@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pmcl.contracts import CheckpointRequest, Effect
-from pmcl.judgement.effects import Content, EffectRules, content_of, is_readable, runs_in, words_of
+from pmcl.judgement.effects import (
+    Content,
+    EffectRules,
+    content_of,
+    is_readable,
+    runs_in,
+    telling_parts,
+    words_of,
+)
 from pmcl.judgement.operators_commands import runs_operators_own
 from pmcl.judgement.operators_files import OperatorsFiles, holds_hook
 
@@ -31,10 +39,8 @@ _marks = re.compile(
 )
 """Without one of these a text names nothing of the operator's, unless it is their own files."""
 _names = re.compile(r"pmcl|nats|claude|codex|gemini|\.nk", re.IGNORECASE)
-_between = re.compile(r"[\n;|&]+")
-_PARTS_MAX_CHARS: Final = 4096
 _PATH_MAX_CHARS: Final = 4096
-_quotes = str.maketrans("", "", "'\"\\\n")
+_quotes = str.maketrans("", "", "'\"\\\n\0")
 
 
 def decides(
@@ -62,14 +68,8 @@ def _runs_own(script: str, files: OperatorsFiles) -> bool:
     named = (*files.folders, files.host)
     if _marks.search(plain) is None and not any(name and name in plain for name in named):
         return False
-    script = script if is_readable(script) else _telling(script)
-    return runs_operators_own(runs_in(script), files)
-
-
-def _telling(script: str) -> str:
-    """Return those parts of a script that is too long to read which may name what is theirs."""
-    parts = [part for part in _between.split(script) if _names.search(part)]
-    return "\n".join(parts)[:_PARTS_MAX_CHARS]
+    script = script if is_readable(script) else telling_parts(script, _names)
+    return not is_readable(script) or runs_operators_own(runs_in(script), files)
 
 
 def _scripts(request: CheckpointRequest, effect: Effect, rules: EffectRules) -> Iterator[str]:

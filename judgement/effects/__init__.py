@@ -7,7 +7,7 @@ from pmcl.judgement.effects.names import words_of
 from pmcl.judgement.effects.publishing import publishes
 from pmcl.judgement.effects.risk import lasting_longer, reversibility, risk_of, riskier
 from pmcl.judgement.effects.rules import Content, EffectRules, ToolRule
-from pmcl.judgement.effects.runs import Ran, Run, is_readable, runs_in
+from pmcl.judgement.effects.runs import Ran, Run, is_readable, runs_in, telling_parts
 from pmcl.judgement.effects.shell import words_inspect
 from pmcl.judgement.effects.targets import written_by
 from pmcl.judgement.effects.touched import Touched, touched_by
@@ -32,6 +32,7 @@ __all__ = [
     "risk_of",
     "riskier",
     "runs_in",
+    "telling_parts",
     "touched_by",
     "words_inspect",
     "words_of",

@@ -73,12 +73,18 @@ def programs_of(words: Sequence[str]) -> Iterator[Program]:
         yield Program(" ".join(named[1:]), is_script=True)
     elif named[:1] == ["trap"]:
         yield Program("".join(named[1:2]), is_script=True)
+    scripts: dict[str, list[str | None]] = {}
+    seen: set[str] = set()
     for at, word in enumerate(words):
         name = _versioned.sub(r"\1", posixpath.basename(word))
         if name in _SCRIPT_FLAGS:
-            script = _script(words[at + 1 :], _SCRIPT_FLAGS[name])
+            flag = _SCRIPT_FLAGS[name]
+            if flag not in scripts:
+                scripts[flag] = _scripts(words, flag)
+            script = scripts[flag][at + 1]
             yield from () if script is None else (Program(script, is_script=True),)
-        elif name in _PROGRAM_FLAGS:
+        elif name in _PROGRAM_FLAGS and name not in seen:  # what is behind a second one is too
+            seen.add(name)
             texts = _texts(words[at + 1 :], _PROGRAM_FLAGS[name])
             yield from (Program(text, is_script=False) for text in texts)
 
@@ -134,17 +140,21 @@ def _is_shell(command: Node) -> bool:
     return bool(words) and posixpath.basename(words[0] or "") in SHELLS
 
 
-def _script(words: Sequence[str], flag: str) -> str | None:
-    """Return the first word behind a flag that says it is a script; "" where there is none."""
-    says, takes_next = False, False
-    for text in words:
-        is_value, takes_next = takes_next, False
-        if text[:1] in ("-", "+"):
-            says = says or (text.startswith("-") and not text.startswith("--") and flag in text)
-            takes_next = text[-1] in "Oo"
-        elif says and not is_value:
-            return text
-    return "" if says else None
+def _scripts(words: Sequence[str], flag: str) -> list[str | None]:
+    """Return for each place the script behind the first flag from there on that says it is one.
+
+    It is the next word that is no flag, "" where there is none; `None` where no flag says so.
+    """
+    found: list[str | None] = [None]
+    operand = ""
+    for at in range(len(words) - 1, -1, -1):
+        text, before = words[at], words[at - 1] if at else ""
+        is_flag = text[:1] in ("-", "+")
+        says = text.startswith("-") and not text.startswith("--") and flag in text
+        found.append(operand if says else found[-1])
+        is_value = before[:1] in ("-", "+") and before[-1:] in ("O", "o")
+        operand = operand if is_flag or is_value else text
+    return found[::-1]
 
 
 def _texts(words: Sequence[str], flags: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from pmcl.judgement.effects.publishers import (
     VALUED,
     VERBS,
 )
-from pmcl.judgement.effects.runs import Run, runs_in
+from pmcl.judgement.effects.runs import Run, is_readable, runs_in, telling_parts
 from pmcl.judgement.word_set import word_set
 
 __all__ = ["publishes"]
@@ -48,6 +48,12 @@ _ALIAS_READING: Final = word_set(
     "--get --get-all --get-regexp --list --unset --unset-all -l get list unset"
 )
 _OUTWARD: Final = "/dev/tcp/", "/dev/udp/"
+_names = re.compile(
+    r"push|publish|deploy|release|ship|upload|send|\b(?:"
+    + "|".join(sorted(map(re.escape, ALWAYS | BY_VERB | SENDERS | COPIERS | PHRASES.keys())))
+    + r")\b"
+)
+"""What a part of a script that is too hard to read whole has to name."""
 _pushing_alias = re.compile(r"\A(?:alias\.[^=\s]+=|(?!alias\.)).*\bpush\b", re.DOTALL)
 _token = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _script_name = re.compile(r"(?:\A|/)([\w.:-]+?)(?:\.(?:bash|js|mjs|php|pl|ps1|py|rb|sh|ts))?\Z")
@@ -62,6 +68,9 @@ _remote = re.compile(r"(?:rsync|s3|gs|ssh|sftp)://|(?:[^/:@\s]+@)?[\w.-]+:(?!//)
 
 def publishes(script: str) -> bool:
     """Return whether one of the commands of a script hands work over to others; never raises."""
+    script = script if is_readable(script) else telling_parts(script, _names)
+    if not is_readable(script):
+        return True
     ran = runs_in(script)
     return any(map(_hands_over, ran.runs)) or any(path.startswith(_OUTWARD) for path in ran.written)
 

@@ -45,7 +45,7 @@ from pmcl.judgement.effects.variables import with_known
 from pmcl.judgement.self_running import runs_by_itself
 from pmcl.judgement.word_set import word_set
 
-__all__ = ["Ran", "Run", "is_readable", "runs_in"]
+__all__ = ["Ran", "Run", "is_readable", "runs_in", "telling_parts"]
 
 _NESTED_MAX: Final = 4
 _SCRIPT_MAX_CHARS: Final = 16 * 1024
@@ -54,6 +54,11 @@ _ALL_MAX_CHARS: Final = 64 * 1024
 _SLOW: Final = ("|", "<")
 _SLOW_MAX: Final = 256
 """The parser takes the square of their number."""
+_SIGNS: Final = "()[]{}$`#\\"
+"""Where they stand wrongly, the parser takes long to go on."""
+_SIGNS_MIN: Final = 512
+_SIGNS_OF: Final = 6
+_PARTS_MAX_CHARS: Final = 4096
 _RUNS_MAX: Final = 1024
 _GUESSES_MAX: Final = 8
 _LITERALS_MAX: Final = 64
@@ -69,13 +74,14 @@ _MAKES: Final = word_set("gmake make")
 _WRITERS: Final = word_set("cat echo printf tee")
 _SETTERS: Final = word_set("doas env sudo")
 _CLEARING: Final = word_set("- -i -u --ignore-environment --unset")
+_between = re.compile(r"[\n;|&]+")
 _when = re.compile(r"(?m)^\s*(?:@\w+|(?:[\d*/,-]+\s+){4}[\w*/,-]+)\s+")
 
 
 @lru_cache(maxsize=_CACHED_MAX)
 def runs_in(script: str) -> Ran:
     """Return what a script runs; never raises. Nothing of one that is not readable is told."""
-    script = script.encode("utf-8", "replace").decode()  # a lone surrogate is no text
+    script = script.replace("\0", "").encode("utf-8", "replace").decode()  # as a shell has it
     reader = _Reader()
     reader.read(script, _NESTED_MAX)
     return Ran(
@@ -88,8 +94,17 @@ def runs_in(script: str) -> Ran:
 
 
 def is_readable(script: str) -> bool:
-    """Return whether a script is short, and has few pipes and redirections, so that it is read."""
-    return len(script) <= _SCRIPT_MAX_CHARS and sum(map(script.count, _SLOW)) <= _SLOW_MAX
+    """Return whether a script is short, and of few signs that are slow to parse, so it is read."""
+    if len(script) > _SCRIPT_MAX_CHARS or sum(map(script.count, _SLOW)) > _SLOW_MAX:
+        return False
+    signs = sum(map(script.count, _SIGNS))
+    return signs <= max(_SIGNS_MIN, len(script) // _SIGNS_OF)
+
+
+def telling_parts(script: str, names: re.Pattern[str]) -> str:
+    """Return those parts of a script that is not read whole which name something, each once."""
+    parts = dict.fromkeys(part for part in _between.split(script) if names.search(part))
+    return "\n".join(parts)[:_PARTS_MAX_CHARS]
 
 
 class _Reader:

@@ -196,13 +196,18 @@ def command_nodes(node: Node) -> list[Node]:
 
 def unwrapped(words: list[str | None]) -> list[str | None]:
     """Return the command behind `sudo -u a`, `env A=b`, `timeout 5` and the like."""
-    while words and words[0] is not None and posixpath.basename(words[0]) in _WRAPPERS:
-        valued = _WRAPPERS[posixpath.basename(words[0])]
-        words = words[1:]
-        while words and words[0] is not None and _belongs_to_wrapper(words[0]):
-            takes_next = len(words[0]) == 2 and words[0][0] == "-" and words[0][1] in valued
-            words = words[2:] if takes_next else words[1:]
-    return words
+    at = 0
+    while (name := _word_at(words, at)) and posixpath.basename(name) in _WRAPPERS:
+        valued = _WRAPPERS[posixpath.basename(name)]
+        at += 1
+        while (word := _word_at(words, at)) and _belongs_to_wrapper(word):
+            takes_next = len(word) == 2 and word[0] == "-" and word[1] in valued
+            at += 2 if takes_next else 1
+    return words[at:]
+
+
+def _word_at(words: list[str | None], at: int) -> str | None:
+    return words[at] if at < len(words) else None
 
 
 def _belongs_to_wrapper(text: str) -> bool:
