@@ -6,7 +6,7 @@ Source: SPEC C3 to C7.
 from typing import Final
 
 from pmcl.judgement.authority import authority_reasons
-from pmcl.judgement.effects import classify
+from pmcl.judgement.effects import Classification
 from pmcl.judgement.examined import Examined
 from pmcl.judgement.grounding import grounding_reasons, grounding_request, words_for
 from pmcl.judgement.holds import check_holds, unheld
@@ -23,11 +23,9 @@ _PLAN_HELD: Final = "plan.held"
 _APPROVAL: Final = "plan.approval_required"
 
 
-def examine_call(inputs: Inputs) -> Examined:
+def examine_call(inputs: Inputs, classified: Classification) -> Examined:
     """Return what is found of a tool call, or of a step that would be one."""
-    request = inputs.request
-    classified = classify(request, inputs.rules)
-    effect = classified.effect
+    request, effect = inputs.request, classified.effect
     sensing = sensing_reasons(inputs, effect)
     stale = stale_reasons(inputs, effect)
     holds = check_holds(inputs, effect)

@@ -15,6 +15,7 @@ from pmcl.contracts.limits import EVIDENCE_IDS_MAX, VERDICT_TTL_MS
 from pmcl.judgement.approval import ApprovalCheck, check_approval
 from pmcl.judgement.calls import examine_call
 from pmcl.judgement.criticism import with_critique
+from pmcl.judgement.effects import Classification, classify
 from pmcl.judgement.examined import Examined
 from pmcl.judgement.execution import check_execution
 from pmcl.judgement.inputs import Inputs, Judgement
@@ -25,9 +26,12 @@ from pmcl.judgement.steps import examine_plan
 __all__ = ["judge"]
 
 
-def judge(inputs: Inputs) -> Judgement:
-    """Return the verdict on one request, complete but for `received`."""
-    examined = with_critique(inputs, _examine(inputs))
+def judge(inputs: Inputs, classified: Classification | None = None) -> Judgement:
+    """Return the verdict on one request, complete but for `received`.
+
+    `classified` is what `classify` says of the request under its rules, from whoever knows it.
+    """
+    examined = with_critique(inputs, _examine(inputs, classified))
     classified, plan = examined.classified, examined.plan
     approval = check_approval(inputs, classified.effect, examined.reasons)
     said = (approval.said, *examined.said) if approval.said else examined.said
@@ -46,10 +50,10 @@ def judge(inputs: Inputs) -> Judgement:
     )
 
 
-def _examine(inputs: Inputs) -> Examined:
+def _examine(inputs: Inputs, classified: Classification | None) -> Examined:
     match inputs.request.kind:
         case "tool":
-            return examine_call(inputs)
+            return examine_call(inputs, classified or classify(inputs.request, inputs.rules))
         case "plan":
             return examine_plan(inputs)
         case "recommendation":

@@ -14,7 +14,7 @@ import msgspec
 from pmcl.contracts import CheckpointRequest, PlanStep
 from pmcl.judgement.authority import LEASE_EXPIRED, lease_lives
 from pmcl.judgement.calls import examine_call
-from pmcl.judgement.effects import Classification, lasting_longer, risk_of
+from pmcl.judgement.effects import Classification, classify, lasting_longer, risk_of
 from pmcl.judgement.examined import Examined
 from pmcl.judgement.failures import IMPACT
 from pmcl.judgement.grounding import Grounding
@@ -46,7 +46,7 @@ def step_request(request: CheckpointRequest, step: PlanStep) -> CheckpointReques
 
 def examine_plan(inputs: Inputs) -> Examined:
     """Return what is found of a plan, each reason with the step that it is about."""
-    steps = [examine_call(step) for step in _steps(inputs)]
+    steps = [examine_call(step, classify(step.request, step.rules)) for step in _steps(inputs)]
     reasons = [] if lease_lives(inputs) else [LEASE_EXPIRED]
     said: list[str] = []
     for index, step in enumerate(steps):

@@ -10,16 +10,18 @@ from typing import Any
 import msgspec
 
 from pmcl.contracts import ApprovalExpired, ApprovalRequested, ApprovalUsed, Event
-from pmcl.judgement import Inputs, Judgement, judge
+from pmcl.judgement import Classification, Inputs, Judgement, judge
 from pmcl.ledger import approvals
 from pmcl.outbox import UnitOfWork
 
 __all__ = ["approval_events", "judge_once"]
 
 
-def judge_once(unit: UnitOfWork, inputs: Inputs) -> tuple[Inputs, Judgement]:
+def judge_once(
+    unit: UnitOfWork, inputs: Inputs, classified: Classification
+) -> tuple[Inputs, Judgement]:
     """Return the judgement, and the inputs that give just that judgement again."""
-    judgement = judge(inputs)
+    judgement = judge(inputs, classified)
     if not judgement.asks_approval:
         return inputs, judgement
     evaluation = judgement.evaluation
@@ -35,7 +37,7 @@ def judge_once(unit: UnitOfWork, inputs: Inputs) -> tuple[Inputs, Judgement]:
         ),
         approvals_waiting=approvals.waiting_of_host(unit.tx, inputs.scope, inputs.host),
     )
-    return inputs, judge(inputs)
+    return inputs, judge(inputs, classified)
 
 
 def approval_events(inputs: Inputs, judgement: Judgement, whose: dict[str, Any]) -> Iterator[Event]:

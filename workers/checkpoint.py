@@ -27,6 +27,7 @@ from pmcl.contracts import (
     proposal_hash,
 )
 from pmcl.judgement import (
+    Classification,
     Critique,
     EffectRules,
     Grounding,
@@ -84,7 +85,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     salt: bytes
     rules: EffectRules
     state_folders: tuple[str, ...]
-    effect: Effect
+    classified: Classification
     critique: Critique | None
     critic_required: bool
 
@@ -127,7 +128,7 @@ class CheckpointWorker:
         own = self._action(subject.scope, redacted)
         rules = self._rules_about(redacted, *calls)
         touched = [key for step in steps for key in step.resource_keys]
-        effect = classify(redacted, rules).effect
+        classified = classify(redacted, rules)
         return Proposal(
             request=redacted,
             evaluation_id=ulid_now(),
@@ -137,8 +138,8 @@ class CheckpointWorker:
             salt=os.urandom(SALT_BYTES),
             rules=rules,
             state_folders=self._state_folders,
-            effect=effect,
-            critique=await self._critique(redacted, effect),
+            classified=classified,
+            critique=await self._critique(redacted, classified.effect),
             critic_required=self._critic is not None and self._critic.required,
         )
 
@@ -158,7 +159,7 @@ class CheckpointWorker:
         scope, host, request = incoming.subject.scope, incoming.subject.host, prepared.request
         inputs = _collect(unit, scope, host, prepared)
         if request.canary:
-            return Decision(reply=tried(judge(inputs).evaluation))
+            return Decision(reply=tried(judge(inputs, prepared.classified).evaluation))
         before = evaluations.judged_before(
             unit.tx, scope, host, request.call_id, request.proposal_hash
         )
@@ -167,7 +168,7 @@ class CheckpointWorker:
             ends_at = min(before.expires_at, inputs.lease_expires_at)
             left_ms = max(0, ends_at - unit.now_ms)
             return Decision(reply=msgspec.structs.replace(before, valid_for_ms=left_ms))
-        inputs, judgement = judge_once(unit, inputs)
+        inputs, judgement = judge_once(unit, inputs, prepared.classified)
         payload = Payload(
             scope=scope,
             id=prepared.evaluation_id,
@@ -229,11 +230,12 @@ def _collect(unit: UnitOfWork, scope: str, host: str, proposal: Proposal) -> Inp
 def _grounding(
     tx: Transaction, scope: str, proposal: Proposal, roots: tuple[str, ...]
 ) -> Grounding:
-    if proposal.request.kind != "tool" or proposal.effect == "inspect_local":
+    effect = proposal.classified.effect
+    if proposal.request.kind != "tool" or effect == "inspect_local":
         return Grounding()
     return ground(
         proposal.request,
-        proposal.effect,
+        effect,
         payloads.newest_excerpts(tx, scope),
         about=proposal.resource_keys,
         roots=roots,
