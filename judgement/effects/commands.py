@@ -6,47 +6,13 @@ Nothing here writes, runs a program, reaches a network or waits for ever. Source
 coreutils, findutils, grep, sed, gawk, git and ripgrep manuals.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
+from pmcl.judgement.effects.flags import Command, Word, within
+from pmcl.judgement.effects.machine import MACHINE
 from pmcl.judgement.effects.versions import tells_version
 
-__all__ = ["MANY", "Word", "inspects"]
-
-MANY: Final = 1_000
-
-
-class Word(msgspec.Struct, frozen=True):
-    """One word of a command.
-
-    Attributes:
-        text: as the command gets it; `None` when only running the shell would tell.
-        spreads: it is a pattern, which may become several words.
-    """
-
-    text: str | None
-    spreads: bool = False
-
-
-class Command(msgspec.Struct, frozen=True):
-    """Until when a command only inspects.
-
-    Attributes:
-        short, long: flags that do more; long ones without dashes, `find` style ones with one.
-        operands: how many words that are no flags it takes before one means something else.
-    """
-
-    short: str = ""
-    long: Sequence[str] = ()
-    operands: int = MANY
-
-    @property
-    def takes_anything(self) -> bool:
-        """Whether no word can make it do more, so that unknown words may follow."""
-        return not self.short and not self.long and self.operands == MANY
-
+__all__ = ["assigns_harmlessly", "inspects"]
 
 _ANY: Final = Command()
 _COMMANDS: Final[dict[str, Command]] = {
@@ -82,14 +48,8 @@ _COMMANDS: Final[dict[str, Command]] = {
     "hostname": Command(
         "abdfFiAyI", "all-fqdns all-ip boot domain file fqdn ip- long yp nis".split(), operands=0
     ),
-    "journalctl": Command(
-        "f",
-        "cursor-file flush follow relinquish-var rotate setup-keys smart-relinquish-var sync "
-        "update-catalog vacuum-".split(),
-    ),
     "rg": Command("", ("pre", "hostname-bin")),
     "sort": Command("oT", ("output", "compress-program", "temporary-directory")),
-    "ss": Command("DEFKNr", "diag events filter kill net resolve".split()),
     "tail": Command("fF", ("follow", "retry")),
     "tree": Command("oR", ("output",)),
     "uniq": Command(operands=1),
@@ -118,12 +78,6 @@ _GIT: Final[dict[str, Command]] = {
         operands=0,
     ),
 }
-_SYSTEMCTL: Final = Command("HMw", "host image machine root wait".split())
-_UNITS_TOLD: Final = [
-    [verb]
-    for verb in "cat is-active is-enabled is-failed list-sockets list-timers list-units show "
-    "status".split()
-]
 _GIT_WORDS: Final = {("stash", "list"), ("worktree", "list"), ("reflog",), ("config", "--list")}
 _GIT_PLAIN: Final = frozenset({"--no-pager", "--no-optional-locks", "--literal-pathspecs"})
 _FOLDERS: Final = frozenset({"", "/bin", "/usr/bin"})
@@ -150,38 +104,12 @@ def inspects(words: list[Word]) -> bool | str:
         return True
     if name in _SPECIAL:
         return _SPECIAL[name](rest)
-    return name in _COMMANDS and _within(_COMMANDS[name], rest)
+    return name in _COMMANDS and within(_COMMANDS[name], rest)
 
 
 def assigns_harmlessly(name: str) -> bool:
     """Return whether a command may be given this variable: none that changes what it runs."""
     return name in _ENVIRONMENT
-
-
-def _within(command: Command, words: list[Word]) -> bool:
-    if command.takes_anything:
-        return True
-    operands, flags_end = 0, False
-    for word in words:
-        text = word.text
-        if text is None or (word.spreads and command.operands < MANY):
-            return False  # it might be one of the flags, or one operand too many
-        if text == "--":
-            flags_end = True
-        elif flags_end or not text.startswith("-") or text == "-":
-            operands += 1
-        elif _does_more(command, text):
-            return False
-    return operands <= command.operands
-
-
-def _does_more(command: Command, flag: str) -> bool:
-    if flag in command.long:  # `find -delete`
-        return True
-    if not flag.startswith("--"):
-        return any(letter in command.short for letter in flag[1:])
-    given = flag[2:].partition("=")[0]
-    return any(long.startswith(given) or given.startswith(long) for long in command.long)
 
 
 def _git(words: list[Word]) -> bool:
@@ -200,7 +128,7 @@ def _git(words: list[Word]) -> bool:
     if texts in (["branch", "--list"], ["tag", "--list"], ["tag", "-l"]):
         return True
     command = _GIT.get(texts[0])
-    return command is not None and _within(command, words[len(words) - len(texts) + 1 :])
+    return command is not None and within(command, words[len(words) - len(texts) + 1 :])
 
 
 def _sed(words: list[Word]) -> bool:
@@ -267,18 +195,6 @@ def _set(words: list[Word]) -> bool:
     return bool(words) and all(word.text in plain for word in words)
 
 
-def _lsof(words: list[Word]) -> bool:
-    """Return whether open files are told once: `r` repeats, `D` and `k` name files of its own."""
-    repeats = any((word.text or "").startswith("+r") for word in words)
-    return not repeats and _within(Command("Dkr"), words)
-
-
-def _systemctl(words: list[Word]) -> bool:
-    """Return whether units of this machine are only told about."""
-    operands = [word.text for word in words if not (word.text or "-").startswith("-")]
-    return operands[:1] in _UNITS_TOLD and _within(_SYSTEMCTL, words)
-
-
 def _script(words: list[Word]) -> bool | str:
     """Return the script of `bash -lc SCRIPT`; nothing else that a shell is given is shown."""
     texts = [word.text for word in words]
@@ -326,12 +242,11 @@ _SPECIAL: Final = {
     "date": _date,
     "gawk": _awk,
     "git": _git,
-    "lsof": _lsof,
     "mawk": _awk,
     "printf": _printf,
     "sed": _sed,
     "set": _set,
-    "systemctl": _systemctl,
+    **MACHINE,
 }
 _WRAPPERS: Final = {
     "command": _command,

@@ -13,7 +13,8 @@ from typing import Final, Literal
 import msgspec
 from tree_sitter import Node
 
-from pmcl.judgement.effects.commands import Word, inspects
+from pmcl.judgement.effects.commands import inspects
+from pmcl.judgement.effects.flags import Word
 from pmcl.judgement.effects.project_tools import (
     MODULES,
     PROGRAMS,
@@ -172,6 +173,8 @@ def _work(words: list[str], roots: Sequence[str]) -> WorkKind | None:
 
 
 def _known(name: str, rest: list[str], roots: Sequence[str]) -> WorkKind | None:
+    if only_asks([name, *rest]):
+        return "checks"
     if name in _PIP or (name == "uv" and rest[:1] == ["pip"]):
         return _pip(rest if name in _PIP else rest[1:], roots)
     if name in _PACKAGES:
@@ -180,8 +183,6 @@ def _known(name: str, rest: list[str], roots: Sequence[str]) -> WorkKind | None:
         return _interpreted(name, rest, roots)
     if name == "git" and rest[:1] and rest[0] in _GIT_ARRANGES:
         return "arranges" if _fits(Program("arranges"), rest[1:], roots) else None
-    if only_asks([name, *rest]):
-        return "checks"
     program = PROGRAMS.get(name)
     return program.kind if program is not None and _fits(program, rest, roots) else None
 

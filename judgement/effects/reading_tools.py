@@ -1,9 +1,9 @@
-"""Commands that only ask a service of the developer's how things stand: CI, containers, a cluster.
+"""Commands that only ask how things stand: CI, containers, a cluster, what is installed.
 
 They reach a network or a daemon, so they are no local inspections, but they change nothing. A row
 names what may be asked, and every flag that may stand there; a flag that is not named may send the
 question elsewhere, write, wait for ever or open a browser. Source: the manuals of gh, glab, docker,
-kubectl and helm.
+kubectl, helm and the package managers.
 """
 
 import re
@@ -41,7 +41,8 @@ _TOOLS: Final[dict[str, _Tool]] = {
     "gh": _Tool(
         asks=_asks(
             "run list,run view,pr list,pr view,pr status,pr checks,pr diff,issue list,issue view,"
-            "issue status,release list,release view,repo view,workflow list,workflow view,status"
+            "issue status,release list,release view,repo view,workflow list,workflow view,status,"
+            "auth status"
         ),
         plain=word_set("--comments --exit-status --log --log-failed --name-only --verbose -v"),
         valued=word_set(
@@ -57,14 +58,17 @@ _TOOLS: Final[dict[str, _Tool]] = {
     ),
     "docker": _Tool(
         asks=_asks(
-            "ps,images,logs,top,port,diff,history,version,container ls,image ls,volume ls,"
+            "ps,images,info,logs,top,port,diff,history,version,container ls,image ls,volume ls,"
             "network ls,compose ps,compose logs,compose ls,compose images"
         ),
         plain=word_set("-a -q --all --digests --no-trunc --quiet --timestamps -t"),
         valued=word_set("-n --filter --format --last --since --tail --until"),
     ),
     "kubectl": _Tool(
-        asks=_asks("get,describe,logs,top pods,top nodes,rollout status,rollout history,version"),
+        asks=_asks(
+            "get,describe,logs,top pods,top nodes,rollout status,rollout history,version,"
+            "config current-context,config get-contexts"
+        ),
         plain=word_set(
             "-A -p --all-containers --all-namespaces --client --no-headers --previous "
             "--show-labels --timestamps"
@@ -78,6 +82,43 @@ _TOOLS: Final[dict[str, _Tool]] = {
         asks=_asks("list,ls,status,history,version"),
         plain=word_set("-A -a --all --all-namespaces --short"),
         valued=word_set("-n --filter --max --namespace"),
+    ),
+    **dict.fromkeys(
+        ("pip", "pip3"),
+        _Tool(
+            asks=_asks("list,show,freeze,check"),
+            plain=word_set("-l --editable --files --local --outdated --uptodate --user"),
+            valued=word_set("--format"),
+        ),
+    ),
+    "uv": _Tool(
+        asks=_asks("pip list,pip show,pip freeze,pip check"),
+        plain=word_set("--outdated"),
+        valued=word_set("--depth --format"),
+    ),
+    "poetry": _Tool(
+        asks=_asks("show,env info"), plain=word_set("-T -l --latest --tree"), valued=word_set("")
+    ),
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn"),
+        _Tool(
+            asks=_asks("ls,list,outdated,view,info,why,audit,--version,-v"),
+            plain=word_set("-g -a --all --global --json --long --omit=dev --production"),
+            valued=word_set("--depth --audit-level"),
+            hidden=word_set("fix"),
+        ),
+    ),
+    **dict.fromkeys(
+        ("cargo", "go", "gradle", "mvn", "rustc"),
+        _Tool(asks=_asks("--version,version,-V"), plain=word_set(""), valued=word_set("")),
+    ),
+    **dict.fromkeys(
+        ("apt", "brew"),
+        _Tool(
+            asks=_asks("list"),
+            plain=word_set("--installed --upgradable --versions --cask"),
+            valued=word_set(""),
+        ),
     ),
 }
 _SHOWN_AS: Final = word_set("-ojson -owide -oyaml -o=json -o=wide -o=yaml")

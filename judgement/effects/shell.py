@@ -13,7 +13,8 @@ from typing import Final
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from pmcl.judgement.effects.commands import Word, assigns_harmlessly, inspects
+from pmcl.judgement.effects.commands import assigns_harmlessly, inspects
+from pmcl.judgement.effects.flags import Word
 
 __all__ = [
     "SCRIPT_MAX_BYTES",

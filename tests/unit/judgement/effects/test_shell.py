@@ -3,6 +3,11 @@ import pytest
 from pmcl.judgement.effects.shell import SCRIPT_MAX_BYTES, shell_inspects, words_inspect
 
 HIDDEN = [
+    "netstat -c",
+    "ip addr add 10.0.0.1/8 dev eth0",
+    "ip link set eth0 down",
+    "ip -batch x",
+    "ip netns exec x ls",
     "lsof -i :3000 +r5",
     "lsof -r 2",
     "lsof -D/tmp/x",
@@ -178,6 +183,8 @@ HIDDEN = [
 ]
 
 SHOWN = [
+    "netstat -tlnp | grep 5432",
+    "ip -br addr && ip route show",
     "node --version && python3 -V; npm -v",
     "git --version",
     "gh --help | head -20",
