@@ -217,6 +217,6 @@ def _acts(words: list[str], position: int) -> bool:
         return False
     if word == "thanks" or (word == "thank" and after in ("god", "you")):
         return False
-    if word not in NOUNS_TOO:
+    if word not in NOUNS_TOO and word.removesuffix("s") not in NOUNS_TOO:
         return True
     return position == 0 or words[position - 1] in _BEFORE_VERBS or after in _AFTER_VERBS

@@ -24,3 +24,20 @@ def test_a_tool_that_says_what_it_does_needs_just_that() -> None:
 @pytest.mark.parametrize("goal", ["Remember that I prefer tabs", "Please memorize this"])
 def test_what_is_to_be_remembered_is_to_be_written(goal: str) -> None:
     assert licensed(goal, "write")
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Summarise my mails",
+        "Sort the mails by date",
+        "List the calls of today",
+    ],
+)
+def test_many_of_a_thing_are_no_wish_to_make_one(goal: str) -> None:
+    assert not licensed(goal, "send_mail")
+    assert not licensed(goal, "call_number")
+
+
+def test_a_verb_that_is_a_thing_too_is_one_where_a_verb_stands() -> None:
+    assert licensed("Please mail the report to Lena", "send_mail")
