@@ -50,12 +50,14 @@ class ClientSide:
                 await self._refuse(None, RpcErrorCode.PARSE, str(error))
 
     async def _take(self, frame: bytes, message: Message) -> None:
-        if "method" not in message:
-            await self._to_server.send(frame)
-            return
-        method = message["method"]
+        method, ends = message.get("method"), message.keys() & {"result", "error"}
         if is_call(method):
             await self._call(message)
+        elif len(ends) != (0 if "method" in message else 1):
+            reason = "$ is neither one request nor one answer"
+            await self._refuse(None, RpcErrorCode.REQUEST, reason)
+        elif ends:
+            await self._to_server.send(frame)
         elif not isinstance(method, str):
             await self._refuse(None, RpcErrorCode.REQUEST, "$.method is no text")
         elif "id" in message:

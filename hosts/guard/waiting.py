@@ -136,8 +136,13 @@ class OpenRequests:
         return self._open.pop(id, None) or self._cancelled.pop(id, None)
 
     def cancel(self, id: object) -> bool:
-        """Take in a cancellation; return whether the server must hear of it."""
-        if not is_id(id) or id not in self._open:
+        """Take in a cancellation; return whether the server must hear of it.
+
+        One by what is no id is none: some servers would still find the request by it (1.0 is 1).
+        """
+        if not is_id(id):
+            return False
+        if id not in self._open:
             return True
         request = self._open[id]
         if isinstance(request, WaitingCall):

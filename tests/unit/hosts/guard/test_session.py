@@ -119,6 +119,10 @@ async def expect_nothing_sent(rig: Rig) -> None:
         (b'{"id":1,"method":"tools/call","method":"ping"}\n', None, -32700),
         (b'[{"jsonrpc":"2.0","id":1,"method":"tools/call"}]\n', None, -32700),
         (Overlong(b'{"id":1', 10**9), None, -32600),
+        ({"jsonrpc": "2.0", "id": 1}, None, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "result": {}}, None, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "result": {}, "error": {"code": 1}}, None, -32600),
+        ({**call(1), "result": {}}, 1, -32600),
     ],
 )
 async def test_what_is_no_call_but_could_be_read_as_one_is_refused(
@@ -192,6 +196,42 @@ async def test_a_call_that_is_cancelled_at_the_server_still_tells_the_truth() ->
         await rig.server_says(result(1))
         assert (await rig.client.message())["id"] == 1
         assert (await rig.mediator.outcome())[0] == "succeeded"
+
+
+@pytest.mark.parametrize("id", [1.0, True, None, [1], {"id": 1}])
+async def test_a_cancellation_by_what_is_no_id_cancels_nothing(id: Any) -> None:
+    async with open_rig() as rig:
+        await rig.calls_tool(1)
+        await rig.client_says(cancelled(id))
+        await expect_nothing_sent(rig)
+        await rig.server_says(result(1))
+        assert await rig.client.message() == result(1)
+        assert (await rig.mediator.outcome())[0] == "succeeded"
+
+
+async def test_a_cancellation_is_of_the_clients_own_request_of_that_id_only() -> None:
+    async with open_rig() as rig:
+        rig.mediator.gate = anyio.Event()
+        await rig.client_says(call(1))
+        await rig.client_says(cancelled("1"))
+        rig.mediator.gate.set()
+        assert (await rig.server.message())["id"] == 1
+        assert (await rig.server.message()) == cancelled("1")
+
+
+async def test_a_question_of_the_server_under_a_calls_id_is_no_answer_to_the_call() -> None:
+    question = {"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {}}
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"role": "assistant"}}
+    async with open_rig() as rig:
+        await rig.calls_tool(1)
+        await rig.server_says(question)
+        assert await rig.client.message() == question
+        await rig.client_says(answer)
+        assert await rig.server.message() == answer
+        assert rig.mediator.recorded == []
+        await rig.server_says(result(1))
+        assert await rig.client.message() == result(1)
+        assert await rig.mediator.outcome() == ("succeeded", None, RECEIPT)
 
 
 async def test_an_error_that_answers_a_cancelled_call_is_no_failure() -> None:
