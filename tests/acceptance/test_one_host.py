@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
+import msgspec
 import pytest
 
 from pmcl.hosts import Host, load_host
@@ -63,6 +64,42 @@ async def test_guard_hook_and_program_of_one_host_share_its_lease(
             return await statuses(world) == ["succeeded"] * 3 * ROUNDS
 
         await until(all_told)
+        [lease] = await rows(world.ledger, "SELECT generation, state FROM leases")
+        assert (lease["generation"], lease["state"]) == (1, "live")
+
+
+async def test_a_killed_guards_call_is_closed_by_its_siblings_who_keep_the_lease(
+    world: World, tmp_path: Path
+) -> None:
+    session = await install(CLAUDE, world)
+    command, log = guarded(world, "toy", TOY), tmp_path / "toy.log"
+    given = session.environment | {"TOY_LOG": str(log)}
+    config = load_host(world.state_dir / "credentials" / "s.a.json", world.state_dir)
+    config = msgspec.structs.replace(config, sweep_ms=100)
+    hanging = {"name": "read_nothing", "arguments": {}}
+    async with (
+        world.sidecar(),
+        raw(command, given, tmp_path / "err") as toy,
+        Host.connect(config) as host,
+    ):
+        await toy.ask("list", "tools/list")
+        await toy.say({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": hanging})
+        await until(anyio.Path(log).exists)
+        toy.process.kill()
+        await toy.ends()
+        await call_the_hook(session)
+        await call_the_program(host)
+
+        async def all_told() -> bool:
+            return sorted(await statuses(world)) == ["succeeded"] * 2 * ROUNDS + ["unknown"]
+
+        await until(all_told)
+        [lost] = await rows(
+            world.ledger,
+            "SELECT e.tool FROM outcomes AS o JOIN evaluations AS e USING (evaluation_id)"
+            " WHERE o.status = 'unknown'",
+        )
+        assert lost["tool"] == "read_nothing"
         [lease] = await rows(world.ledger, "SELECT generation, state FROM leases")
         assert (lease["generation"], lease["state"]) == (1, "live")
 
