@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import structlog
 
-from pmcl.contracts import PmclError, Receipt
+from pmcl.contracts import PmclError
 from pmcl.hosts.adapter import Mediated
 from pmcl.hosts.clock import now_s
 from pmcl.hosts.dispatch import Dispatch, Run
@@ -33,21 +33,20 @@ class OpenCall(msgspec.Struct, kw_only=True):
     began_s: float
     subagent: bool
 
-    async def end(self, failure: str | None, receipt: Receipt | None) -> None:
-        """Record what came of it."""
+    def note(self, failure: str | None) -> None:
+        """Know what came of it."""
         if failure is None:
-            self.run.succeeded(receipt)
+            self.run.succeeded()
         else:
             self.run.failed(failure)
-        await self._leave()
 
     async def lose(self) -> None:
         """Record that nobody saw its end."""
         self.run.unknown()
-        await self._leave()
+        await self.leave()
 
-    async def _leave(self) -> None:
-        """Leave the block; a host's file that cannot be written leaves it to the next start."""
+    async def leave(self) -> None:
+        """What was noted is recorded; a host's file that cannot be written leaves it for later."""
         try:
             with anyio.move_on_after(_SENT_S):  # the record itself is shielded
                 await self.dispatch.__aexit__(None, None, None)

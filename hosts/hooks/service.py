@@ -128,18 +128,19 @@ class HookService:
 
     async def _after(self, agent: Agent, event: AfterTool) -> HookAnswer:
         """Record the output before the model reads it, and what came of the call."""
-        opened = self._open.take(event.key)
-        receipt, answer = None, GO_ON
-        mediated = None if opened is None else opened.mediated
+        opened, answer = self._open.take(event.key), GO_ON
+        mediated, ends = (None, None) if opened is None else (opened.mediated, opened.dispatch)
         try:
+            if opened is not None:
+                opened.note(event.failure)
             with anyio.fail_after(_RECORD_S):
-                receipt = await self._mediator.record(event.call, event.output, mediated=mediated)
+                await self._mediator.record(event.call, event.output, mediated=mediated, ends=ends)
         except (PmclError, TimeoutError) as error:
             answer = _failed(agent, event.event, event.response, error)
         finally:
             if opened is not None:
                 with anyio.CancelScope(shield=True):
-                    await opened.end(event.failure, receipt)
+                    await opened.leave()
         return answer
 
     async def _said(self, agent: Agent, event: Said) -> None:
