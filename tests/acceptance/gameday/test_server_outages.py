@@ -111,7 +111,7 @@ async def test_store_that_lost_what_it_had_acknowledged(
 
 
 async def test_what_nobody_has_any_more_is_told(station: Station) -> None:
-    """The host is gone with its memory: its numbers are closed, and the operator is told."""
+    """The host is gone with its memory: its numbers are closed, and who uses it is told."""
     async with station.up() as sidecar:
         async with Host.connect(station.host()) as host:
             acked = await observe(host, 100, "first")
@@ -126,6 +126,10 @@ async def test_what_nobody_has_any_more_is_told(station: Station) -> None:
     await older(station, random.Random(0))
     async with station.up(), Host.connect(station.host()) as host:
         acked += await observe(host, 100, "third")
-        await use(host, acked[-100])
+        unlicensed = await host.check(deleting("/work/0", acked[-100]))
+        assert "grounding.unlicensed_effect" in unlicensed.reasons  # who knows what a model has read
+        said = "Delete /work/0"
+        acked.append(await host.observe(source="user", summary=said, trust="user"))
+        await use(host, acked[100])
         await expect_whole(station, acked, (), lost=UNTAKEN)
         assert [entry["numbers"] for entry in station.logged("intake.missing")] != []
