@@ -155,6 +155,7 @@ def _piece(key: str, text: str) -> Iterator[Leaf]:
 def _one_line(key: str, line: str) -> Iterator[Leaf]:
     match = _key_line.match(line)
     if match and len(match[2].split()) <= _KEY_MAX_WORDS:
+        yield from _worded(match[2])
         yield Leaf(match[2], _unquoted(match[3].strip()), stated=bool(key))
     elif line:
         item = _item_line.match(line)
@@ -185,9 +186,16 @@ def _lines(key: str, text: str, depth: int) -> Iterator[Leaf]:
         ):
             yield Leaf(name, value, stated=True)
             continue
+        yield from _worded(name)
         more, position = _continued(lines, position, indent, value)
         yield from _leaves(name or key, _unquoted(more), depth + 1) if more != text else ()
     yield from _flush(key, paragraph)
+
+
+def _worded(name: str) -> Iterator[Leaf]:
+    """Yield a name of several words, since it may say something itself (`add to setup.py: ...`)."""
+    if " " in name:
+        yield Leaf("", name)
 
 
 def _entry(line: str) -> tuple[int, str, str] | None:
