@@ -10,6 +10,7 @@ from pmcl.judgement.word_set import word_set
 __all__ = [
     "ALWAYS",
     "BY_VERB",
+    "ASKERS",
     "COPIERS",
     "DRY",
     "PHRASES",
@@ -108,6 +109,8 @@ TASK_RUNNERS: Final = word_set(
 RUN_TASKS: Final = word_set("--bin run run-script task xtask")
 """Words of package managers behind which such a name stands."""
 SENDERS: Final = word_set("curl http https mail mailx mutt nc ncat netcat socat wget xh")
+ASKERS: Final = word_set("dig drill host nslookup ping ping6 resolvectl traceroute whois")
+"""Programs that send nothing but what they are asked about."""
 COPIERS: Final = word_set("aws gsutil mc rclone rsync s3cmd scp")
 """Programs that copy to the last operand, which may lie elsewhere."""
 

@@ -12,6 +12,7 @@ from typing import Final
 from pmcl.judgement.effects.programs import INTERPRETERS
 from pmcl.judgement.effects.publishers import (
     ALWAYS,
+    ASKERS,
     BY_VERB,
     COPIERS,
     DRY,
@@ -47,10 +48,16 @@ _NO_READING: Final = word_set("--help --version -h")
 _ALIAS_READING: Final = word_set(
     "--get --get-all --get-regexp --list --unset --unset-all -l get list unset"
 )
+_OF_MACHINE: Final = word_set(
+    "arch basename date dirname dpkg echo expr hostname id nproc pwd seq sw_vers uname uuidgen"
+)
+"""What a word may be filled in from without telling more than which machine asks, and when."""
 _OUTWARD: Final = "/dev/tcp/", "/dev/udp/"
 _names = re.compile(
     r"push|publish|deploy|release|ship|upload|send|\b(?:"
-    + "|".join(sorted(map(re.escape, ALWAYS | BY_VERB | SENDERS | COPIERS | PHRASES.keys())))
+    + "|".join(
+        sorted(map(re.escape, ALWAYS | ASKERS | BY_VERB | SENDERS | COPIERS | PHRASES.keys()))
+    )
     + r")\b"
 )
 """What a part of a script that is too hard to read whole has to name."""
@@ -62,6 +69,12 @@ _here = re.compile(
     r"(?:\w+://)?(?:[^/@]*@)?(?:[\w.-]*localhost|host\.docker\.internal|127\.[\d.]+|0\.0\.0\.0|"
     r"\[::1\])(?:[:/?]|\Z)"
 )
+_posting = re.compile(
+    r"\.(?:delete|patch|post|put)\(|urlopen\([^)]*\bdata\b|"
+    r"\bmethod\b[\"']?\s*[:=]\s*[\"'](?:DELETE|PATCH|POST|PUT)\b"
+)
+"""In a program of another language: a request with a body, or a method that changes something."""
+_local_url = re.compile(r"//(?:[\w.-]*localhost|127\.[\d.]+|0\.0\.0\.0|\[::1\])[:/\"']")
 _socket = re.compile(r"(?:tcp|udp|openssl)\w*:(?!localhost|127\.)", re.IGNORECASE)
 _remote = re.compile(r"(?:rsync|s3|gs|ssh|sftp)://|(?:[^/:@\s]+@)?[\w.-]+:(?!//)|\[[0-9a-f:]+\]:")
 
@@ -72,7 +85,11 @@ def publishes(script: str) -> bool:
     if not is_readable(script):
         return True
     ran = runs_in(script)
-    return any(map(_hands_over, ran.runs)) or any(path.startswith(_OUTWARD) for path in ran.written)
+    return (
+        any(map(_hands_over, ran.runs))
+        or any(map(_posts, ran.programs))
+        or any(path.startswith(_OUTWARD) for path in ran.written)
+    )
 
 
 def _hands_over(run: Run) -> bool:
@@ -87,6 +104,7 @@ def _hands_over(run: Run) -> bool:
     return (
         _by_verb(run, operands)
         or _sends(run)
+        or _fills_in(run)
         or _copies_away(run, operands)
         or _by_flag(run)
         or _runs_task(run, operands)
@@ -130,6 +148,25 @@ def _sends(run: Run) -> bool:
         listens = any(word[:1] == "-" and not {"l", "z"}.isdisjoint(word) for word in run.rest)
         return bool(words) and not listens and not any(map(_here.match, words))
     return _has_body(run) and not any(map(_here.match, words))
+
+
+def _fills_in(run: Run) -> bool:
+    """Return whether another machine is asked for what a command prints: `curl https://a/$(id)`."""
+    if run.name not in ASKERS | SENDERS or any(map(_here.match, run.rest)):
+        return False
+    filled = [word for word in run.rest if "$(" in word or "`" in word]
+    return any(map(_prints_more, (each for word in filled for each in runs_in(word).runs[1:])))
+
+
+def _prints_more(run: Run) -> bool:
+    """Return whether a command may print what a machine or a project holds."""
+    of_commit = run.name == "git" and run.rest[:1] in (("describe",), ("rev-parse",))
+    return run.name not in _OF_MACHINE and not of_commit
+
+
+def _posts(program: str) -> bool:
+    """Return whether a program of another language sends something to another machine."""
+    return "://" in program and bool(_posting.search(program)) and not _local_url.search(program)
 
 
 def _has_body(run: Run) -> bool:
