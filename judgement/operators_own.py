@@ -49,7 +49,7 @@ DECISIONS: Final[dict[str, frozenset[str]]] = {
     "outbox": word_set("park release replay"),
 }
 """Commands of `pmcl` that decide, and their second words; none where any of them does."""
-MODULES: Final = word_set("pmcl pmcl.ops pmcl.ops.cli")
+MODULES: Final = word_set("pmcl pmcl.ops pmcl.ops.cli pmcl.ops.start")
 """What the program is called, also behind `python -m`."""
 
 STOPS: Final[dict[str, frozenset[str]]] = {

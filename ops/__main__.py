@@ -1,5 +1,5 @@
 """`python -m pmcl.ops` is `pmcl`."""
 
-from pmcl.ops.cli import main
+from pmcl.ops.start import main
 
 main()

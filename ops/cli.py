@@ -10,13 +10,13 @@ from pmcl.contracts import PmclError
 from pmcl.ops.commands import app
 from pmcl.ops.console import console, open_streams, shown_whole
 from pmcl.ops.misuse import MisuseError
+from pmcl.ops.start import STOPPED
 
 __all__ = ["app", "main"]
 
 _FAILED: Final = 1
 _BLOCKS: Final = 2
 _MISUSED: Final = 64
-_STOPPED: Final = 130
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
         _tell(error)
         sys.exit(_FAILED)
     except KeyboardInterrupt:
-        sys.exit(_STOPPED)
+        sys.exit(STOPPED)
     except BrokenPipeError:
         # Whoever read has enough; what is still buffered must not fail again at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

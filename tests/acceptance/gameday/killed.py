@@ -1,6 +1,7 @@
-"""`killed.py STEP WHAT…`: a process that kills itself between two durable steps.
+"""`killed.py SIGNAL STEP WHAT…`: a process that sends itself a signal between two durable steps.
 
-`killed.py STEP COMMAND …` is `pmcl` that dies at the step, `killed.py STEP CONFIG` a host.
+`killed.py SIGKILL STEP COMMAND …` is `pmcl` that dies at the step, and `killed.py SIGKILL STEP
+CONFIG` a host. `SIGINT` is Ctrl-C at the step.
 """
 
 import inspect
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import anyio
 import msgspec
@@ -23,6 +24,7 @@ from pmcl.ledger import payloads
 from pmcl.ops import redriving
 from pmcl.ops.cli import main
 from pmcl.ops.record import (
+    audit,
     backup,
     backup_place,
     erase,
@@ -39,6 +41,7 @@ from tests.acceptance.gameday.poisoned import poison
 from tests.acceptance.world import reading
 
 __all__ = [
+    "AUDIT",
     "BACKUP",
     "ERASE",
     "ERASE_COMMAND",
@@ -113,6 +116,10 @@ REBUILD: Steps = {
     **REPLACE,
 }
 
+AUDIT: Steps = {
+    "some rows verified": (audit, "read_log", "before", lambda *_: next(_calls) == 3),
+}
+
 FOLD: Steps = {
     "some rows folded": (folding, "read_log", "before", lambda *_: next(_calls) == 3),
     "all rows folded, no payload": (folding, "retake_payloads", "before", lambda *_: True),
@@ -155,25 +162,24 @@ REDRIVE: Steps = {
     "letter gone, not said": (redriving, "delete_message", "after", lambda *_: True),
 }
 
-STEPS: Steps = SIDECAR | HOST | BACKUP | RESTORE | REBUILD | FOLD | ERASE | ERASE_COMMAND | REDRIVE
+STEPS: Steps = (
+    SIDECAR | HOST | AUDIT | BACKUP | RESTORE | REBUILD | FOLD | ERASE | ERASE_COMMAND | REDRIVE
+)
 
 
 def _is(decide: Any, what: Callable[..., Any]) -> bool:
     return isinstance(decide, partial) and decide.func is what
 
 
-def _die() -> NoReturn:
-    os.kill(os.getpid(), signal.SIGKILL)
-    raise AssertionError("killed")
-
-
-def _dies(of: Any, name: str, when: When, here: Callable[..., bool]) -> None:
-    """Let the process die at the first such call."""
+def _strikes(
+    number: signal.Signals, of: Any, name: str, when: When, here: Callable[..., bool]
+) -> None:
+    """Let the process have the signal at such calls; whichever kills ends it at the first."""
     live: Callable[..., Any] = getattr(of, name)
 
     def at(moment: When, arguments: tuple[Any, ...]) -> None:
         if when == moment and here(*arguments):
-            _die()
+            os.kill(os.getpid(), number)
 
     def call(*arguments: Any, **options: Any) -> Any:
         at("before", arguments)
@@ -204,8 +210,8 @@ async def _host(config: HostConfig) -> None:
 
 
 if __name__ == "__main__":
-    step, what = sys.argv[1], sys.argv[2]
-    _dies(*STEPS[step])
+    number, step, what = signal.Signals[sys.argv[1]], sys.argv[2], sys.argv[3]
+    _strikes(number, *STEPS[step])
     if step in HOST:
         structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
         text = Path(what).read_bytes()
@@ -213,5 +219,5 @@ if __name__ == "__main__":
     else:
         if step in SIDECAR:
             poison(ObserveWorker)
-        del sys.argv[1]
+        del sys.argv[1:3]
         main()

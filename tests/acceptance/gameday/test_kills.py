@@ -21,7 +21,7 @@ from tests.acceptance.processes import child
 pytestmark = pytest.mark.anyio
 
 _TOP = Path(__file__).parents[3]
-KILLED = (sys.executable, "-m", "tests.acceptance.gameday.killed")
+KILLED = (sys.executable, "-m", "tests.acceptance.gameday.killed", "SIGKILL")
 
 
 async def test_sidecar_killed_between_each_pair_of_steps(station: Station) -> None:

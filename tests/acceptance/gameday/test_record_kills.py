@@ -32,8 +32,9 @@ from tests.integration.record.content import files_with, words, words_left
 
 pytestmark = pytest.mark.anyio
 
-_TOP = Path(__file__).parents[3]
-KILLED = (sys.executable, "-m", "tests.acceptance.gameday.killed")
+TOP = Path(__file__).parents[3]
+STRUCK = (sys.executable, "-m", "tests.acceptance.gameday.killed")
+KILLED = (*STRUCK, "SIGKILL")
 POISONED = (sys.executable, str(Path(__file__).with_name("poisoned.py")))
 TEXT, KEPT = words("unforgettable"), words("kept")
 _OF_A = "SELECT evidence_id AS id FROM evidence WHERE host = 'a'"
@@ -41,7 +42,7 @@ _OF_A = "SELECT evidence_id AS id FROM evidence WHERE host = 'a'"
 
 async def killed_at(station: Station, steps: Iterable[str], *command: str) -> None:
     """Run the command once for each step; it dies there."""
-    environment = station.environment | {"PYTHONPATH": str(_TOP)}
+    environment = station.environment | {"PYTHONPATH": str(TOP)}
     errors = station.directory / "command.err"
     for step in steps:
         async with child([*KILLED, step, *command], errors, environment) as running:
@@ -119,7 +120,7 @@ async def test_erase_killed_between_each_pair_of_steps(station: Station) -> None
     kept = await filled(station)
     command = ("erase", "--scope", "s", "--host", "a", "--yes", "--json")
     steps = iter(ERASE)
-    path = {"PYTHONPATH": str(_TOP)}
+    path = {"PYTHONPATH": str(TOP)}
     async with station.open(command=(*KILLED, next(steps)), **path) as sidecar:
         assert await sidecar.line() is not None
         dying = [*KILLED, *ERASE_COMMAND, *command]
@@ -183,7 +184,7 @@ async def test_redrive_killed_between_each_pair_of_steps(station: Station) -> No
 
         await until(buried)
     async with station.up():
-        environment = station.environment | {"PYTHONPATH": str(_TOP)}
+        environment = station.environment | {"PYTHONPATH": str(TOP)}
         errors = station.directory / "command.err"
         for step in REDRIVE:
             command = [*KILLED, step, "deadletters", "redrive"]

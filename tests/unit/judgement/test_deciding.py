@@ -53,6 +53,7 @@ def reasons(make_request: MakeRequest, make_inputs: Any) -> Any:
         "python3 -Im pmcl.ops approvals grant X",
         "python -c \"import subprocess; subprocess.run(['pmcl', 'approvals', 'grant', 'X'])\"",
         'python -c "from pmcl.ops.cli import main; main()"',
+        'python -c "from pmcl.ops.start import main; main()"',
         "echo approvals grant X | xargs pmcl",
         "echo 'pmcl resume' | at now",
         "sh <<END\npmcl resume\nEND",
