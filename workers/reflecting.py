@@ -199,7 +199,7 @@ def _failed(
 ) -> ReflectionEnded:
     result: ReflectionResult = "discarded" if error.discarded else "failed"
     ended = _ended(unit, cycle, result, error.reason, used=error.used)
-    again = not error.discarded
+    again = not (error.discarded or error.lasting)
     return _tried_again(unit, cycle, ended, limits, again=again, wanted_ms=error.retry_after_ms)
 
 

@@ -47,6 +47,7 @@ class ReflectorError(PmclError):
         used: as of `Reflected`.
         discarded: that there was an answer; the same question is not asked again.
         retry_after_ms: how long it wants not to be asked.
+        lasting: that the same question would be refused again.
     """
 
     def __init__(
@@ -56,11 +57,13 @@ class ReflectorError(PmclError):
         used: Spending | None = None,
         discarded: bool,
         retry_after_ms: int = 0,
+        lasting: bool = False,
     ) -> None:
         self.reason = reason
         self.used = used or Spending()
         self.discarded = discarded
         self.retry_after_ms = retry_after_ms
+        self.lasting = lasting
         super().__init__(f"reflector: {reason}")
 
 

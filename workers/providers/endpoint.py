@@ -22,6 +22,12 @@ __all__ = ["Answer", "EndpointConfig", "ModelEndpoint", "ModelError"]
 _ANSWER_MAX_BYTES: Final = 256 * 1024
 _TOKENS_MAX: Final = 10_000_000
 """More in one answer is no count; sums of them must stay within what a table holds."""
+_PASSING: Final = (
+    httpx.codes.REQUEST_TIMEOUT,
+    httpx.codes.TOO_EARLY,
+    httpx.codes.TOO_MANY_REQUESTS,
+)
+"""The only refusals of a question that say nothing against the question."""
 PROMPT_TOKENS_MAX: Final = 8_192
 """What the longest prompt here takes, a character a token; what it really took is charged."""
 
@@ -67,14 +73,22 @@ class ModelError(PmclError):
             where it did not take the question.
         discarded: that there was an answer.
         retry_after_ms: how long it wants not to be asked.
+        lasting: that the same question would be refused again.
     """
 
     def __init__(
-        self, reason: str, used: Spending, *, discarded: bool, retry_after_ms: int = 0
+        self,
+        reason: str,
+        used: Spending,
+        *,
+        discarded: bool,
+        retry_after_ms: int = 0,
+        lasting: bool = False,
     ) -> None:
         self.reason = reason
         self.used = used
         self.discarded = discarded
+        self.lasting = lasting
         self.retry_after_ms = retry_after_ms
         super().__init__(f"model: {reason}")
 
@@ -169,12 +183,14 @@ class ModelEndpoint:
 
     def _refused(self, response: httpx.Response) -> ModelError:
         status = response.status_code
-        untaken = httpx.codes.is_client_error(status) or status == httpx.codes.SERVICE_UNAVAILABLE
+        ours = httpx.codes.is_client_error(status)
+        untaken = ours or status == httpx.codes.SERVICE_UNAVAILABLE
         return ModelError(
             f"status_{status}",
             Spending() if untaken else self.config.reservation,
             discarded=False,
             retry_after_ms=retry_after_ms(response.headers.get("Retry-After"), datetime.now(UTC)),
+            lasting=ours and status not in _PASSING,
         )
 
     def _unheard(self, reason: str) -> ModelError:

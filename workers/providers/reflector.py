@@ -39,6 +39,7 @@ class ModelReflector:
                 used=error.used,
                 discarded=error.discarded,
                 retry_after_ms=error.retry_after_ms,
+                lasting=error.lasting,
             ) from error
         try:
             reflection = read_reflection(answer.text, retrospect)

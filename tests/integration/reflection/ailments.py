@@ -49,6 +49,7 @@ AILMENTS: Final = {
     "trickling": _failing("timeout", body=b" " * 100_000, pace_s=0.01),
     "cut off": _failing("interrupted", cut_after=20),
     "hanging up": _failing("interrupted", cut_after=0),
+    "impatient": _failing("status_408", 0, status="408 Request Timeout"),
     "limiting": _failing("status_429", 0, status="429 Too Many Requests"),
     "loading": _failing("status_503", 0, status="503 Service Unavailable"),
     "broken": _failing("status_500", status="500 Internal Server Error"),

@@ -87,6 +87,21 @@ async def test_a_model_that_fails_is_asked_again(mind: Mind, ailment: Ailment) -
     assert len(mind.model.asked) == 2
 
 
+@pytest.mark.parametrize("status", ["400 Bad Request", "401 Unauthorized", "404 Not Found"])
+async def test_a_question_that_is_refused_is_not_asked_again(mind: Mind, status: str) -> None:
+    reason = f"status_{status[:3]}"
+    Ailment(does={"status": status}, reason=reason).befall(mind.model, questions=1)
+    async with mind.sidecar(reflection_backoff_ms=1), mind.host(deadline_ms=PATIENT_MS) as host:
+        await turn(host, 0)
+        (refused,) = await mind.ended(1)
+        view = await host_view(mind)
+        assert (view.failures, view.turns_waiting) == (1, 0)
+        await turn(host, 1)
+        _, next_turn = await mind.ended(2)
+    assert (refused.result, refused.reason, refused.requeued) == ("failed", reason, False)
+    assert (refused.tokens, next_turn.result, next_turn.attempt) == (0, "proposed", 1)
+
+
 @pytest.mark.parametrize(
     "ailment",
     [
