@@ -1,5 +1,7 @@
 """`pmcl deadletters list` and `show`: what could not be dealt with, oldest first."""
 
+import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, Final
 
@@ -9,7 +11,7 @@ from pmcl.bus import DEADLETTERS, Connection, Message, stored_messages, stream_s
 from pmcl.contracts import DeadLetter, PmclError, RefusedError, decode, sha256
 from pmcl.judgement import redact
 from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
-from pmcl.ops.lines import print_lines
+from pmcl.ops.lines import print_lines, print_none
 from pmcl.ops.reach import reach_bus
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
@@ -80,12 +82,20 @@ class LetterView(msgspec.Struct, frozen=True, kw_only=True):
 async def list_letters(settings: Settings, wanted: Wanted) -> dict[str, Any]:
     """Return the letters that are meant, oldest first: `{"letters": [LetterView], "more"}`.
 
+    With it `"others"` are told where none is meant: how many there are of each worker and reason.
+
     Raises:
         BusError: the server does not answer.
     """
     async with reach_bus(settings, "admin") as admin:
         letters = [view async for view, _ in find_letters(admin, wanted, beyond=1)]
-    return {"letters": letters[: wanted.limit], "more": len(letters) > wanted.limit}
+        others = Counter[str]()
+        if not letters:
+            every = Wanted(limit=sys.maxsize)
+            async for view, _ in find_letters(admin, every):
+                others[f"{view.worker} {view.reason}"] += 1
+    more = len(letters) > wanted.limit
+    return {"letters": letters[: wanted.limit], "more": more, "others": others}
 
 
 async def read_letter(settings: Settings, sequence: int) -> dict[str, Any]:
@@ -154,7 +164,7 @@ def _view(sequence: int, message: Message, letter: DeadLetter) -> LetterView:
 def show_letters(found: dict[str, Any]) -> None:
     """Print a list for people."""
     if not found["letters"]:
-        console.print("There are no dead letters.")
+        print_none("There are no dead letters.", found["others"])
         return
     names = ("number", "since", "worker", "subject", "reason", "tries", "bytes")
     rows = [

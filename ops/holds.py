@@ -15,7 +15,7 @@ from pmcl.ledger import LedgerKey
 from pmcl.ledger.evaluations import Judged
 from pmcl.ops.console import console, shown_minute, shown_time, shown_whole
 from pmcl.ops.lifting import operators_part
-from pmcl.ops.lines import print_lines, shown_resources
+from pmcl.ops.lines import print_lines, print_none, shown_resources
 from pmcl.ops.reach import check_ledger
 from pmcl.ops.rows import print_rows
 from pmcl.ops.settings import Settings
@@ -88,6 +88,8 @@ async def list_holds(
 ) -> dict[str, Any]:
     """Return the open holds, newest first: `{"holds": [HoldView], "more": bool}`.
 
+    With it `"others"` are told where none has the reason: how many there are of each reason.
+
     Args:
         settings: name the ledger; the sidecar may run meanwhile.
         scope: of this scope alone.
@@ -104,8 +106,12 @@ async def list_holds(
         rows = await reader.all(
             _queries.open, scope=scope, reason=reason, before=before, max_rows=limit + 1
         )
-    holds = [_view(key, row) for row in rows[:limit]]
-    return {"holds": holds, "more": len(rows) > limit}
+        others = [] if rows or reason is None else await reader.all(_queries.reasons, scope=scope)
+    return {
+        "holds": [_view(key, row) for row in rows[:limit]],
+        "more": len(rows) > limit,
+        "others": {row["reason"]: row["holds"] for row in others},
+    }
 
 
 async def read_hold(settings: Settings, hold_id: str) -> HoldView:
@@ -168,7 +174,7 @@ def _named(
 def show_holds(found: dict[str, Any]) -> None:
     """Print a list for people."""
     if not found["holds"]:
-        console.print("Nothing is held.")
+        print_none("Nothing is held.", found["others"])
         return
     names = ("id", "since", "host", "effect", "reason", "call", "goal", "on")
     rows = [

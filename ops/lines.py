@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from rich.table import Table
@@ -10,7 +10,7 @@ from rich.table import Table
 from pmcl.contracts import Resource
 from pmcl.ops.console import console, print_raw, screen_width, shown_whole
 
-__all__ = ["print_line", "print_lines", "shown_resources"]
+__all__ = ["print_line", "print_lines", "print_none", "shown_resources"]
 
 _NAME_MIN: Final = 12
 _CALL_CHARS: Final = 13
@@ -37,6 +37,12 @@ def print_line(text: str, *, indent: int) -> None:
     if width is not None:
         lines = textwrap.wrap(text, width, subsequent_indent=" " * indent, break_on_hyphens=False)
     console.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def print_none(nothing: str, others: Mapping[str, int]) -> None:
+    """Print that there is nothing, or none that was asked for: what there is, then."""
+    there = ", ".join(f"{shown_whole(name)} ({count})" for name, count in sorted(others.items()))
+    print_line(f"None is like that. There are: {there}." if there else nothing, indent=0)
 
 
 def shown_resources(resources: Iterable[Resource]) -> str:

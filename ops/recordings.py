@@ -103,17 +103,21 @@ def read_recordings(path: Path) -> Iterator[Recording]:
     """Yield the traces of a file.
 
     Raises:
-        RecordingError: the file or a line of it cannot be read.
+        RecordingError: the file or a line of it cannot be read, or there is none.
     """
+    empty = True
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
+                    empty = False
                     yield _read(path, number, line)
     except OSError as error:
         raise RecordingError(f"{path}: {error.strerror or error}") from error
     except (EOFError, zlib.error) as error:
         raise RecordingError(f"{path}: {error}") from error
+    if empty:
+        raise RecordingError(f"{path}: there is no trace in it")
 
 
 def _read(path: Path, number: int, line: bytes) -> Recording:

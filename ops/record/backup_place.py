@@ -30,13 +30,14 @@ def fresh_place(place: Path) -> Iterator[Path]:
 
     Raises:
         LedgerError: something else is there.
+        OSError: it cannot be made or written; it names the place.
     """
     if place.exists() and not is_untold(place) and not _is_empty(place):
         raise LedgerError(f"{place}: it is there already and not an empty folder")
     _remove_left(place)
     folder = place.with_name(f".{place.name}.{ulid_now()}")
-    folder.mkdir(mode=0o700, parents=True)
     try:
+        folder.mkdir(mode=0o700, parents=True)
         with _held(folder):
             yield folder
             write_new(folder / _UNTOLD, b"")
@@ -44,10 +45,17 @@ def fresh_place(place: Path) -> Iterator[Path]:
                 _remove(place)
             folder.rename(place)
             sync_folder(place.parent)
-    except BaseException:
+    except BaseException as error:
         if folder.exists():
             _remove(folder)
+        if isinstance(error, OSError) and _is_in(folder, error.filename):
+            raise OSError(error.errno, error.strerror, str(place)) from error
         raise
+
+
+def _is_in(folder: Path, name: object) -> bool:
+    """Return whether an error's file is the folder, or in it; nobody has asked for that one."""
+    return isinstance(name, str | Path) and Path(name).is_relative_to(folder)
 
 
 def is_untold(place: Path) -> bool:

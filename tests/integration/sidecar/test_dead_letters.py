@@ -80,7 +80,11 @@ async def test_a_letter_is_listed_and_shown_whole(room: Room, cure: Callable[[],
         show_letters(found)
         show_letter(shown)
     assert "number 0" in printed.get()
-    assert (await list_letters(room.settings, Wanted(worker="outcome")))["letters"] == []
+    other = await list_letters(room.settings, Wanted(worker="outcom"))
+    assert other["letters"] == []
+    with console.capture() as printed:
+        show_letters(other)
+    assert "None is like that. There are: observe ZeroDivisionError (" in printed.get()
     with pytest.raises(DeadLetterNotFoundError, match="999999"):
         await read_letter(room.settings, 999_999)
 

@@ -44,9 +44,6 @@ async def test_a_hold_is_listed_until_evidence_lifts_it(room: Room) -> None:
         _, listed = shown.splitlines()[:2]
         assert "write_file" in listed
         assert "keep the notes in order" in listed
-
-        other = await list_holds(room.settings, scope=scope, reason="grounding.ungrounded")
-        assert other == {"holds": [], "more": False}
         seen = await host.observe(source="ls", summary="them", resources=(NOTES, OTHER))
         looked = Premortem(
             failure_mode="wrong_target", likelihood=0.1, mitigation="looked", evidence_ids=(seen,)
@@ -56,6 +53,17 @@ async def test_a_hold_is_listed_until_evidence_lifts_it(room: Room) -> None:
     assert (await list_holds(room.settings, scope=scope))["holds"] == []
     released = await read_hold(room.settings, hold.hold_id)
     assert released.released_at is not None
+
+
+async def test_a_reason_that_holds_nothing_is_told_beside_those_that_do(room: Room) -> None:
+    config = room.config()
+    async with Host.connect(config) as host:
+        await host.check(proposal("write_file", resources=(NOTES,)))
+    other = await list_holds(room.settings, scope=config.credentials.scope, reason="grounding.any")
+    assert other == {"holds": [], "more": False, "others": {"plan.unmitigated": 1}}
+    with console.capture() as printed:
+        show_holds(other)
+    assert printed.get() == "None is like that. There are: plan.unmitigated (1).\n"
 
 
 async def test_a_hold_on_a_call_without_resources_says_which_call(room: Room) -> None:

@@ -52,3 +52,25 @@ def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         fail()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_made_is_told_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "monday"
+    with pytest.raises(OSError, match="Not a directory") as told, fresh_place(place):
+        pass
+    assert told.value.filename == str(place)
+
+
+def test_what_cannot_be_written_is_told_by_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    place = tmp_path / "monday"
+    with pytest.raises(FileExistsError) as told, fresh_place(place) as folder:
+        (folder / "untold").touch()
+    assert told.value.filename == str(place)
+    assert not place.exists()
+
+
+def test_an_error_about_something_else_keeps_its_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as told, fresh_place(tmp_path / "monday"):
+        (tmp_path / "ledger.key").read_bytes()
+    assert told.value.filename == str(tmp_path / "ledger.key")

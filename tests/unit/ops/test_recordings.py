@@ -34,6 +34,11 @@ def _file(tmp_path: Path, data: bytes) -> Path:
     return path
 
 
+def test_a_file_without_a_trace_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="there is no trace in it"):
+        list(read_recordings(_file(tmp_path, b"\n")))
+
+
 def _kinds(recording: Recording) -> list[tuple[str, bool]]:
     return [(recording.kind(step), step.external) for step in recording.steps]
 

@@ -30,6 +30,7 @@ SCANS = {
     ("ledger/lessons", "free_evidence"): "the 64 texts that its own subquery found by key",
     ("ledger/lessons", "unsupported_runs"): "the 128 runs that its own subqueries found by key",
     ("ledger/outcomes", "linkable"): "parked outcomes only: they leave as soon as they link",
+    ("ops/holds", "reasons"): "asked by an operator who found none of a reason",
     ("ledger/approvals", "waiting"): "asked by an operator; a bounded number of each host",
     ("ledger/approvals", "orphaned"): "those that wait only: a bounded number of each host",
     ("ledger/backups", "newest"): "256 rows at most, from the end of the key",
