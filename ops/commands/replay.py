@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pmcl.contracts import PmclError
+from pmcl.contracts import PmclError, Selection
 from pmcl.ops.commands.groups import (
     DryRun,
     Json,
@@ -19,6 +19,7 @@ from pmcl.ops.commands.groups import (
     settings_of,
 )
 from pmcl.ops.console import print_json
+from pmcl.ops.misuse import MisuseError
 
 Moment = datetime | timedelta | None
 
@@ -30,6 +31,7 @@ def replay(  # noqa: PLR0913 - each is an option of the command
     to: Number | None = None,
     since: Moment = None,
     until: Moment = None,
+    subject: str | None = None,
     worker: str | None = None,
     scope: Name | None = None,
     host: Name | None = None,
@@ -47,6 +49,8 @@ def replay(  # noqa: PLR0913 - each is an option of the command
         to: The last one; without it, what is the last one now.
         since: Stored at this time (UTC) or later; or so long ago at most, as 90m.
         until: Stored before this time.
+        subject: With such a subject, as pmcl.v1.observation.demo.* or pmcl.v1.outcome.>; instead
+            of worker, scope and host.
         worker: Those that this worker takes: observe or outcome.
         scope: Of hosts of this scope.
         host: Of hosts of this name.
@@ -55,12 +59,11 @@ def replay(  # noqa: PLR0913 - each is an option of the command
         state_dir: Keys, ledger and the embedded server's store.
         json: One line of JSON.
     """
-    from pmcl.contracts import Selection
     from pmcl.ops.stream_replay import ReplayReport, Stretch, show_replay
     from pmcl.ops.stream_replay import replay as replay_stretch
 
     stretch = Stretch(
-        selection=Selection(worker=worker, scope=scope, host=host),
+        selection=_selection(subject, Selection(worker=worker, scope=scope, host=host)),
         first=from_,
         last=to,
         since_ms=_ms(since),
@@ -77,6 +80,17 @@ def replay(  # noqa: PLR0913 - each is an option of the command
     print_json(report) if json else show_replay(report)
     if report.left:
         sys.exit(2)
+
+
+def _selection(subject: str | None, named: Selection) -> Selection:
+    """Return what is meant, said in one of the two ways."""
+    from pmcl.ops.subject_filter import selection_of
+
+    if subject is None:
+        return named
+    if named != Selection():
+        raise MisuseError("subject says worker, scope and host: name it alone, or without it them")
+    return selection_of(subject)
 
 
 def _ms(moment: Moment) -> int | None:

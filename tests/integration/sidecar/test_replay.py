@@ -13,6 +13,7 @@ from pmcl.bus.jetstream import call
 from pmcl.contracts import ContractError, EvidenceRecorded, Refused, Selection, headers
 from pmcl.ops.console import console
 from pmcl.ops.stream_replay import ReplayReport, Stretch, replay, show_replay
+from pmcl.ops.subject_filter import selection_of
 from pmcl.workers import Incoming, ObserveWorker
 from tests.integration.hosts.sidecar import until
 from tests.integration.sidecar.plain import PlainHost
@@ -66,6 +67,15 @@ async def test_what_was_done_is_a_repeat(room: Room, plain: PlainHost) -> None:
     with console.capture() as printed:
         show_replay(report)
     assert "0 were recorded, 31 had been before" in printed.get()
+
+
+async def test_a_subject_names_what_is_meant(room: Room, plain: PlainHost) -> None:
+    await observed(plain, 3)
+    await room.event(plain.scope, EvidenceRecorded, 3)
+    meant = selection_of(f"pmcl.v1.observation.{plain.scope}.>")
+    assert (await replayed(room, Stretch(selection=meant))).repeats == 3
+    other = selection_of(f"pmcl.v1.outcome.{plain.scope}.>")
+    assert (await replayed(room, Stretch(selection=other))).messages == 0
 
 
 async def test_everything_in_intake_is_a_repeat(room: Room) -> None:
