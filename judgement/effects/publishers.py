@@ -9,8 +9,8 @@ from pmcl.judgement.word_set import word_set
 
 __all__ = [
     "ALWAYS",
-    "BY_VERB",
     "ASKERS",
+    "BY_VERB",
     "COPIERS",
     "DRY",
     "PHRASES",

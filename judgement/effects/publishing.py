@@ -69,6 +69,7 @@ _here = re.compile(
     r"(?:\w+://)?(?:[^/@]*@)?(?:[\w.-]*localhost|host\.docker\.internal|127\.[\d.]+|0\.0\.0\.0|"
     r"\[::1\])(?:[:/?]|\Z)"
 )
+_file_read = re.compile(r"\$\(\s*<")
 _posting = re.compile(
     r"\.(?:delete|patch|post|put)\(|urlopen\([^)]*\bdata\b|"
     r"\bmethod\b[\"']?\s*[:=]\s*[\"'](?:DELETE|PATCH|POST|PUT)\b"
@@ -151,10 +152,12 @@ def _sends(run: Run) -> bool:
 
 
 def _fills_in(run: Run) -> bool:
-    """Return whether another machine is asked for what a command prints: `curl https://a/$(id)`."""
+    """Return whether another machine is asked for what a file holds or a command prints."""
     if run.name not in ASKERS | SENDERS or any(map(_here.match, run.rest)):
         return False
     filled = [word for word in run.rest if "$(" in word or "`" in word]
+    if any(map(_file_read.search, filled)):
+        return True
     return any(map(_prints_more, (each for word in filled for each in runs_in(word).runs[1:])))
 
 

@@ -127,7 +127,7 @@ async def test_what_nobody_has_any_more_is_told(station: Station) -> None:
     async with station.up(), Host.connect(station.host()) as host:
         acked += await observe(host, 100, "third")
         unlicensed = await host.check(deleting("/work/0", acked[-100]))
-        assert "grounding.unlicensed_effect" in unlicensed.reasons  # who knows what a model has read
+        assert "grounding.unlicensed_effect" in unlicensed.reasons  # a model may have read orders
         said = "Delete /work/0"
         acked.append(await host.observe(source="user", summary=said, trust="user"))
         await use(host, acked[100])
