@@ -22,6 +22,8 @@ pytestmark = pytest.mark.anyio
 OBSERVATIONS = 10_000
 BACKED_UP = 9_000
 REPEATS = 500
+LATER = frozenset({"evidence", "journal", "leases", "payloads"})
+"""Tables that a restored ledger has otherwise: what is taken again has a new salt and an event."""
 
 
 async def observe(host: Host, first: int, count: int) -> list[str]:
@@ -67,12 +69,13 @@ def remove(ledger: Path) -> None:
         ledger.with_name(ledger.name + suffix).unlink(missing_ok=True)
 
 
-async def expect_rebuilt(station: Station) -> None:
-    """The digests of what the events give and of what is there are equal, table by table."""
+async def rebuilt(station: Station) -> dict[str, str]:
+    """The digests of what the events give, which are those of what is there, table by table."""
     report = await station.told("rebuild")
     assert report["same"], [table for table in report["tables"] if table["old"] != table["new"]]
     rows = {table["table"]: table["rows"] for table in report["tables"]}
     assert rows["evidence"] == OBSERVATIONS
+    return {table["table"]: table["new"] for table in report["tables"]}
 
 
 async def work(station: Station, host: Host, backup: Path) -> tuple[list[str], list[str]]:
@@ -104,6 +107,7 @@ async def test_a_ledger_that_is_gone_comes_back_whole(station: Station) -> None:
     backup = station.directory / "backup"
     async with Host.connect(station.host(observe_ms=30_000)) as host:
         acked, used = await work(station, host, backup)
+        original = await rebuilt(station)
         remove(station.ledger)
         await station.run("restore", str(backup))
         assert not station.ledger.exists()  # a dry run
@@ -113,7 +117,8 @@ async def test_a_ledger_that_is_gone_comes_back_whole(station: Station) -> None:
             await drained(sidecar)
         (fold,) = station.logged("fold.ended")
         assert (fold["retaken"], fold["unavailable"]) == (OBSERVATIONS - BACKED_UP, 0)
-    await expect_rebuilt(station)
+    whole = await rebuilt(station)
+    assert {name for name in original if whole[name] != original[name]} <= LATER
 
 
 async def test_without_a_backup_log_and_intake_give_it_back(station: Station) -> None:
