@@ -7,11 +7,12 @@ import random
 import shutil
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 import pytest
 
 from pmcl.bus import INTAKE, LOG
+from pmcl.bus.jetstream import call
 from pmcl.hosts import Host
 from tests.acceptance.facts import until
 from tests.acceptance.gameday.station import Station
@@ -106,6 +107,27 @@ async def test_store_that_lost_what_it_had_acknowledged(
         await damage(station, random.Random(seed))
         async with station.up():
             acked += await observe(host, 100, "third")
+            used.append(await use(host, acked[-100]))
+            await expect_whole(station, acked, used)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_streams_that_somebody_purged(station: Station, *, restarts: bool) -> None:
+    """What was taken is in the ledger, and the host sends the rest again; LOG comes back whole."""
+    async with station.up() as sidecar, Host.connect(station.host()) as host:
+        acked = await observe(host, 100, "first")
+        used = [await use(host, acked[0])]
+        sidecar.send(signal.SIGSTOP)
+        acked += await observe(host, UNTAKEN, "untaken")
+        async with station.admin() as admin:
+            for stream in (INTAKE, LOG):
+                await call(admin, f"STREAM.PURGE.{stream}", {})
+        if restarts:
+            await station.crash(sidecar)
+        else:
+            sidecar.send(signal.SIGCONT)
+        async with station.up() if restarts else nullcontext():
+            acked += await observe(host, 100, "second")
             used.append(await use(host, acked[-100]))
             await expect_whole(station, acked, used)
 
