@@ -109,7 +109,14 @@ class EventStream:
         if last is None or last is self._looked:
             return b""
         self._looked = last
-        told = {"at": last.at, "running": last.running, "needs": last.needs}
+        streams = last.streams
+        told = {
+            "at": last.at,
+            "running": last.running,
+            "needs": last.needs,
+            "waiting": None if streams is None else streams.waiting,
+            "dead": None if streams is None else streams.dead,
+        }
         return b"event: needs\ndata: %b\n\n" % msgspec.json.encode(told)
 
     async def _message(self, reader: Reader) -> bytes:

@@ -129,7 +129,7 @@ def of_files(findings: Iterable[Finding]) -> Iterator[Need]:
     """Yield what `pmcl doctor` finds wrong."""
     for finding in findings:
         if finding.state == "wrong":
-            yield _wrong(f"{finding.told} ({finding.check}).", f"Do: {finding.remedy}.")
+            yield _wrong(f"{finding.told} ({finding.check}).", finding.remedy)  # one can copy it
 
 
 def of_streams(streams: Streams) -> Iterator[Need]:

@@ -45,6 +45,11 @@ class Streams(msgspec.Struct, frozen=True, kw_only=True):
         """Messages of hosts that no worker has dealt with yet."""
         return sum(state.pending + state.unacked for state in self.intake.values())
 
+    @property
+    def dead(self) -> int:
+        """Dead letters of all workers."""
+        return sum(self.letters.values())
+
 
 async def read_streams(settings: Settings) -> Streams:
     """Return what the streams hold now.

@@ -265,6 +265,8 @@ async def test_open_overview_says_within_a_minute_what_happened_what_waits_and_w
             "Your word on 1 call",
         ):
             await window.sees(words, within_s=NOTICED_S)
+        dead = "document.querySelector('[data-looked=dead]').textContent"
+        await window.until(f"{dead} === '?'")
         wrong = "document.querySelector('#wrong:not([hidden])')"
         await window.until(wrong)
         await window.keys("6")
@@ -277,6 +279,7 @@ async def test_open_overview_says_within_a_minute_what_happened_what_waits_and_w
             within_s=NOTICED_S,
         )
         await window.sees("1 open hold")
+        await window.until(f"{dead} === '1'", within_s=NOTICED_S)
         await window.complaints()  # the page that could not be shown
 
 

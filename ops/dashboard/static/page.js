@@ -155,6 +155,9 @@
     const moment = new Date(look.at).toISOString();
     element("looked").setAttribute("datetime", moment);
     element("looked").textContent = `${moment.slice(0, 19).replace("T", " ")}Z`;
+    for (const figure of document.querySelectorAll("[data-looked]")) {
+      figure.textContent = look[figure.dataset.looked]?.toLocaleString("en") ?? "?";
+    }
     const needs = JSON.stringify(look.needs);
     if (needs === needed || list.contains(document.activeElement)) return;
     needed = needs;
