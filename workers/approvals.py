@@ -16,6 +16,7 @@ from pmcl.contracts import (
     GrantApproval,
     Kind,
     ListApprovals,
+    NotAvailableError,
     ShowApproval,
     ShownApproval,
     UnknownApprovalError,
@@ -87,6 +88,9 @@ def _grant(unit: UnitOfWork, grant: GrantApproval) -> Decision:
     lease = leases.current(unit.tx, row["scope"], row["host"])
     if lease is None or lease.generation != row["generation"] or not lease.lives(unit.now_ms):
         raise ApprovalDecidedError("$.approval_id", "expired", "to grant one of a living lease")
+    if evaluations.judged(unit.tx, row["scope"], grant.approval_id) is None:
+        limit = "an approval whose proposal is still there to be seen"
+        raise NotAvailableError("$.approval_id", grant.approval_id, limit)
     granted = ApprovalGranted(
         **_whose(unit, row),
         approver=operator_of(grant.label),

@@ -18,6 +18,7 @@ from pmcl.contracts import (
     ApprovalUsed,
     Evaluation,
     ListApprovals,
+    NotAvailableError,
     ResumeLease,
     ShowApproval,
     ShownApproval,
@@ -341,7 +342,9 @@ async def test_the_list_holds_what_waits_and_on_request_the_rest(desk: Desk) -> 
     assert [approval.state for approval in ended.approvals] == ["denied"]
 
 
-async def test_an_erased_proposal_is_shown_as_missing(ledger: Ledger, desk: Desk) -> None:
+async def test_an_erased_proposal_is_shown_as_missing_and_not_granted(
+    ledger: Ledger, desk: Desk
+) -> None:
     held = await desk.asked()
     await ledger.writer.run(
         lambda tx: tx.run("DELETE FROM payloads WHERE id = :id", id=held.evaluation_id)
@@ -349,3 +352,6 @@ async def test_an_erased_proposal_is_shown_as_missing(ledger: Ledger, desk: Desk
     shown = await desk.say_as_operator("approval", ShowApproval(approval_id=held.evaluation_id))
     assert shown.request is None
     assert shown.approval.tool == "rename_file"
+    with pytest.raises(NotAvailableError):
+        await desk.grant(held)
+    assert await ledger.events(ApprovalGranted) == []
