@@ -76,12 +76,13 @@ def new_profile(roots: Sequence[Path]) -> str:
     return _TEMPLATE.format(roots=json.dumps([str(root) for root in roots]))
 
 
-def load_host(credentials: Path, state_dir: Path) -> HostConfig:
+def load_host(credentials: Path, state_dir: Path | None = None) -> HostConfig:
     """Return the configuration of the host that the credentials belong to.
 
     Args:
         credentials: the file that `pmcl host add` wrote.
-        state_dir: the sidecar's; the file that all processes of the host share lies below it.
+        state_dir: the sidecar's, in which the file that all processes of the host share lies; when
+            `None`, the one that `PMCL_STATE_DIR` names, else that of the user.
 
     Raises:
         KeyringError: the credentials are missing, malformed, or readable by others.
@@ -91,7 +92,7 @@ def load_host(credentials: Path, state_dir: Path) -> HostConfig:
     return HostConfig(
         credentials=Credentials.load(credentials),
         authority=profile.authority,
-        state_dir=state_dir / "hosts",
+        state_dir=None if state_dir is None else state_dir / "hosts",
         provider_locality=profile.provider_locality,
     )
 
