@@ -113,7 +113,9 @@ def remove(name: Name, *, scope: Name, state_dir: StateDir = None, json: Json = 
         told = f"A hook still speaks for it, so every call of that agent is blocked: {command}"
         console.print(told, soft_wrap=True, markup=False)
     if dropped is not None:
-        console.print("Guards with this --host hold every call; other projects' hooks block it.")
+        console.print(
+            "Guards with this --host hold every call; hooks of other projects block every call."
+        )
     _show_unloaded(unloaded(settings), "still opens it")
 
 
